@@ -1,0 +1,1 @@
+//! The glue: window, headless commands, actions carried out.

@@ -1,0 +1,1 @@
+//! Layer 1: facts become findings; pure, one rule per file.

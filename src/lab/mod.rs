@@ -1,0 +1,1 @@
+//! Layer 3: servers of our own, simulated or real.

@@ -1,0 +1,1 @@
+//! Layer 1: what a worker needs of a server.

@@ -1,0 +1,1 @@
+//! GTID sets of MySQL and positions of MariaDB: parsing, formatting and set algebra.

@@ -1,0 +1,1 @@
+//! Layer 2: the threads that watch servers.

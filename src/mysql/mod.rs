@@ -1,0 +1,1 @@
+//! Layer 2: the only folder that names the mysql crate.

@@ -1,0 +1,1 @@
+//! Layer 1: profiles and preferences on disk.
