@@ -129,11 +129,14 @@ impl SettingsFile {
         let target = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
         let folder = target.parent().unwrap_or(Path::new("."));
         fs::create_dir_all(folder)?;
-        let _lock = lock(&target)?;
+        let lock = lock(&target)?;
         // A file that has gone meanwhile holds nothing that could be lost.
         let now = look(&self.path).0;
         if now != Seen::Absent && !same_content(&self.seen, &now) {
             return Err(Replace::Conflict);
+        }
+        if lock.is_some() {
+            remove_leftovers(&target);
         }
         write_atomically(&target, text)?;
         self.seen = Seen::Present(print_of(&target, text.as_bytes()));
@@ -312,7 +315,7 @@ fn lock(target: &Path) -> Result<Option<File>, Replace> {
 fn write_atomically(target: &Path, text: &str) -> io::Result<()> {
     let folder = target.parent().unwrap_or(Path::new("."));
     let mut new = tempfile::Builder::new()
-        .prefix(".replicascope-")
+        .prefix(&leftover_prefix(target))
         .tempfile_in(folder)?;
     new.write_all(text.as_bytes())?;
     if let Ok(old) = fs::metadata(target) {
@@ -322,6 +325,23 @@ fn write_atomically(target: &Path, text: &str) -> io::Result<()> {
     new.persist(target).map_err(|error| error.error)?;
     flush_folder(folder);
     Ok(())
+}
+
+fn leftover_prefix(target: &Path) -> String {
+    let name = target.file_name().unwrap_or_default().to_string_lossy();
+    format!(".{name}.new-")
+}
+
+/// Temporary files of instances that were killed while they wrote. Only whoever holds the lock makes such files, so with
+/// the lock in hand they are nobody's.
+fn remove_leftovers(target: &Path) {
+    let prefix = leftover_prefix(target);
+    let folder = target.parent().unwrap_or(Path::new("."));
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.file_name().to_string_lossy().starts_with(&prefix) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
 }
 
 /// So that the renaming itself survives a power cut. The new file is in place already: a file system that cannot flush

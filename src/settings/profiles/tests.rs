@@ -453,6 +453,94 @@ fn child_that_may_not_write() {
     assert!(!store.changed_on_disk());
 }
 
+/// A program killed at any moment leaves a whole file, the old or the new, and the next one cleans up after it.
+#[cfg(unix)]
+#[test]
+fn a_crash_while_saving_leaves_a_whole_file() {
+    let dir = folder_with(BY_HAND);
+    for round in 0..8 {
+        let mut child = std::process::Command::new(std::env::current_exe().unwrap())
+            .args([
+                "settings::profiles::tests::child_that_saves_for_ever",
+                "--exact",
+                "--ignored",
+            ])
+            .env(CHILD_FOLDER, dir.path())
+            .stdout(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
+        let (store, _) = load(dir.path());
+        let started = std::time::Instant::now();
+        while !store.changed_on_disk() && started.elapsed().as_secs() < 20 {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        std::thread::sleep(std::time::Duration::from_micros(700 * round));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let loaded = load(dir.path()).1;
+        assert_eq!(loaded.notices, []);
+        assert!(loaded.profiles[0].name.starts_with("Shop "), "{loaded:?}");
+    }
+    let (mut store, _) = load(dir.path());
+    store.save(&[shop()]).unwrap();
+    assert_eq!(names_in(&dir), ["profiles.toml"]);
+}
+
+#[test]
+#[ignore = "started by the test before"]
+fn child_that_saves_for_ever() {
+    let Some(dir) = std::env::var_os(CHILD_FOLDER) else {
+        return;
+    };
+    let (mut store, mut loaded) = load(Path::new(&dir));
+    let started = std::time::Instant::now();
+    for number in std::process::id().. {
+        loaded.profiles[0].name = format!("Shop {number} {}", "x".repeat(number as usize % 5000));
+        store.save(&loaded.profiles).unwrap();
+        if started.elapsed().as_secs() > 30 {
+            return;
+        }
+    }
+}
+
+/// Two instances saving at the same moment: each save is whole and whoever lost is told, so no save is silently undone.
+#[test]
+fn of_two_instances_saving_at_once_one_is_told() {
+    let dir = folder();
+    for _ in 0..50 {
+        let stores = [load(dir.path()).0, load(dir.path()).0];
+        let both = std::sync::Barrier::new(2);
+        let saved: Vec<bool> = std::thread::scope(|scope| {
+            let threads: Vec<_> = stores
+                .into_iter()
+                .map(|mut store| {
+                    let both = &both;
+                    scope.spawn(move || {
+                        let mut mine = shop();
+                        mine.name = fresh_topology_id("").0;
+                        both.wait();
+                        store.save(&[mine]).is_ok()
+                    })
+                })
+                .collect();
+            threads.into_iter().map(|t| t.join().unwrap()).collect()
+        });
+        assert_eq!(saved.iter().filter(|s| **s).count(), 1, "{saved:?}");
+    }
+}
+
+#[test]
+fn a_list_of_what_are_no_topologies_is_kept_too() {
+    for list in [
+        "[1, 'a', {name = 'A'}]",
+        "[]",
+        "[[1], {}]",
+        "[{x = {}}, 1979-05-27]",
+    ] {
+        nothing_is_lost(format!("topology = {list}").as_bytes()).unwrap();
+    }
+}
+
 #[test]
 fn r41_no_password_is_ever_written() {
     let dir = folder();
