@@ -1,6 +1,12 @@
 //! Layer 0: facts and vocabulary. No I/O, no clock, no window.
 
+pub mod event;
+pub mod finding;
 pub mod gtid;
+pub mod lag;
 pub mod phrase;
+pub mod replication;
+pub mod sample;
+pub mod server;
 pub mod time;
 pub mod trouble;
