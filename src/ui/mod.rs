@@ -4,3 +4,5 @@
 //! `fonts` and `theme` are the look, `widgets` the small parts every screen is built of.
 
 pub mod fonts;
+pub mod theme;
+pub mod widgets;

@@ -1,0 +1,34 @@
+//! A framed word: the environment of a topology, a version, a role. Production is the loud one and cannot be missed.
+
+use eframe::egui::accesskit::Role;
+use eframe::egui::{FontId, Response, Sense, Stroke, StrokeKind, Ui, WidgetInfo, vec2};
+
+use crate::ui::fonts;
+use crate::ui::theme::{self, SMALL_CORNER, UNIT, size};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BadgeTone {
+    /// Red and framed twice as thick: production.
+    Loud,
+    /// Framed in the accent: the lab.
+    Accent,
+    Quiet,
+}
+
+pub fn badge_ui(ui: &mut Ui, text: &str, tone: BadgeTone) -> Response {
+    let palette = theme::palette(ui);
+    let (color, font, width) = match tone {
+        BadgeTone::Loud => (palette.critical, fonts::semibold(size::TINY), 1.5),
+        BadgeTone::Accent => (palette.accent, fonts::semibold(size::TINY), 1.0),
+        BadgeTone::Quiet => (palette.dim, FontId::proportional(size::TINY), 1.0),
+    };
+    let galley = ui.painter().layout_no_wrap(text.to_owned(), font, color);
+    let padding = vec2(1.5 * UNIT, 0.25 * UNIT);
+    let (rect, response) = ui.allocate_exact_size(galley.size() + 2.0 * padding, Sense::hover());
+    let line = Stroke::new(width, color);
+    ui.painter()
+        .rect_stroke(rect, SMALL_CORNER - 1, line, StrokeKind::Inside);
+    ui.painter().galley(rect.min + padding, galley, color);
+    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, text));
+    response
+}
