@@ -6,6 +6,7 @@
 
 mod catalogue;
 mod language;
+mod names;
 mod numbers;
 
 pub use catalogue::Catalogue;

@@ -5,7 +5,7 @@ use eframe::egui::{
 };
 
 use crate::ui::fonts;
-use crate::ui::theme::{self, UNIT, size};
+use crate::ui::theme::{self, size};
 use crate::words::Catalogue;
 
 /// The one thing to do in this place. At most one on a screen.
@@ -14,10 +14,15 @@ pub fn primary_button_ui(ui: &mut Ui, text: &str) -> Response {
     let text = RichText::new(text)
         .font(fonts::semibold(size::BODY))
         .color(palette.on_accent);
-    let button = Button::new(text)
-        .fill(palette.accent)
-        .min_size(vec2(0.0, 7.5 * UNIT));
-    ui.add(button)
+    // egui's frame would be a grey line, and its focus ring the accent on the accent
+    let focused = ui.memory(|memory| memory.has_focus(ui.next_auto_id()));
+    let ring = if focused {
+        palette.text
+    } else {
+        palette.accent
+    };
+    let button = Button::new(text).fill(palette.accent);
+    ui.add(button.stroke(Stroke::new(1.0, ring)))
 }
 
 /// A button without a frame until it is touched, in the accent: "show the SQL", "clear".

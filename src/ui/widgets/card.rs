@@ -1,11 +1,23 @@
 //! The frame that belongs together: a card, with an edge in the colour of its state.
 
 use eframe::egui::{
-    Color32, CornerRadius, Frame, InnerResponse, Margin, Rect, Shape, Stroke, StrokeKind, Ui,
-    epaint::RectShape,
+    Color32, CornerRadius, Frame, InnerResponse, Margin, Rect, Shape, Sides, Stroke, StrokeKind,
+    Ui, epaint::RectShape,
 };
 
+use super::sign::{Sign, line_height, sign_word_ui};
 use crate::ui::theme::{self, CORNER, UNIT};
+
+/// The first line of a card about something with a state: its sign and name, and right, dim, what it is.
+pub fn card_head_ui(ui: &mut Ui, sign: Sign, name: &str, kind: &str) {
+    let kind = theme::note(ui, kind);
+    let line = line_height(ui);
+    Sides::new().height(line).shrink_left().truncate().show(
+        ui,
+        |ui| sign_word_ui(ui, sign, theme::strong(name)),
+        |ui| ui.label(kind),
+    );
+}
 
 /// Where the coloured edge runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

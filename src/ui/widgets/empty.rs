@@ -7,7 +7,7 @@ use crate::ui::theme::{self, UNIT, palette};
 
 /// In the middle of the place; true when the next step was pressed.
 pub fn empty_ui(ui: &mut Ui, title: &str, text: &str, action: Option<&str>) -> bool {
-    let above = (ui.available_height() * 0.3).min(30.0 * UNIT);
+    let above = (ui.available_height() * 0.3).min(20.0 * UNIT);
     let mut pressed = false;
     ui.vertical_centered(|ui| {
         ui.add_space(above);

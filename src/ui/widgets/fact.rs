@@ -2,6 +2,7 @@
 
 use eframe::egui::{Color32, Label, Response, RichText, Sides, Ui};
 
+use super::sign::line_height;
 use crate::ui::theme::{self, size};
 
 /// What such a row shows.
@@ -24,7 +25,7 @@ pub fn fact_ui(ui: &mut Ui, fact: Fact<'_>) -> Response {
     if let Some(color) = fact.color {
         value = value.color(color);
     }
-    let (_, shown) = Sides::new().shrink_left().show(
+    let (_, shown) = Sides::new().height(line_height(ui)).shrink_left().show(
         ui,
         |ui| ui.add(name),
         |ui| {

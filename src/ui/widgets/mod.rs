@@ -18,7 +18,7 @@ mod tabs;
 
 pub use badge::{BadgeTone, badge_ui};
 pub use buttons::{copy_button_ui, primary_button_ui, quiet_button_ui};
-pub use card::{Card, Edge};
+pub use card::{Card, Edge, card_head_ui};
 pub use empty::empty_ui;
 pub use fact::{Fact, fact_ui};
 pub use figure::{figure_ui, figure_word_ui};
@@ -26,5 +26,5 @@ pub use lamp::lamp_ui;
 pub use notice::{Toasts, notice_ui};
 pub use segments::{segments_ui, time_windows, window_segments_ui};
 pub use sign::{Sign, paint_sign, sign_ui, sign_word_ui};
-pub use table::{Column, Sorting, TableInput, table_ui};
+pub use table::{Column, Sorting, Table, TableInput, table_ui};
 pub use tabs::{Tab, tabs_ui};

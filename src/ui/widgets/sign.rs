@@ -5,8 +5,8 @@
 
 use eframe::egui::accesskit::Role;
 use eframe::egui::{
-    Color32, Painter, Pos2, Rect, Response, RichText, Sense, Shape, Stroke, Ui, WidgetInfo, pos2,
-    vec2,
+    Align, Color32, Layout, Painter, Pos2, Rect, Response, RichText, Sense, Shape, Stroke,
+    TextStyle, Ui, WidgetInfo, pos2, vec2,
 };
 
 use crate::model::finding::{Health, Lamp, Severity};
@@ -136,18 +136,28 @@ pub fn sign_ui(ui: &mut Ui, words: &Catalogue, sign: Sign) -> Response {
 
 /// The sign and a word beside it: "▲ behind". The word may be any, since the shape tells the state.
 pub fn sign_word_ui(ui: &mut Ui, sign: Sign, word: impl Into<RichText>) -> Response {
-    ui.horizontal(|ui| {
+    line_ui(ui, |ui| {
         ui.spacing_mut().item_spacing.x = 1.25 * UNIT;
         place_sign(ui, sign);
         ui.label(word.into())
     })
-    .inner
+}
+
+/// A row only as high as its text; `Ui::horizontal` makes one as high as a button.
+pub(super) fn line_ui<R>(ui: &mut Ui, content: impl FnOnce(&mut Ui) -> R) -> R {
+    let size = vec2(ui.available_width(), line_height(ui));
+    let layout = Layout::left_to_right(Align::Center);
+    ui.allocate_ui_with_layout(size, layout, content).inner
+}
+
+pub(super) fn line_height(ui: &Ui) -> f32 {
+    ui.text_style_height(&TextStyle::Body)
 }
 
 /// Paints it in the middle of the line of text.
 pub(super) fn place_sign(ui: &mut Ui, sign: Sign) -> Response {
-    let line = ui.text_style_height(&eframe::egui::TextStyle::Body);
-    let (rect, response) = ui.allocate_exact_size(vec2(2.2 * RADIUS, line), Sense::hover());
+    let size = vec2(2.2 * RADIUS, line_height(ui));
+    let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
     // letters sit a little above the middle of their line
     let center = rect.center() + vec2(0.0, 0.5);
     paint_sign(ui.painter(), center, RADIUS, sign, theme::palette(ui));

@@ -48,6 +48,16 @@ impl<'a> Column<'a> {
         }
     }
 
+    fn width(self) -> egui_extras::Column {
+        if self.takes_the_rest {
+            egui_extras::Column::remainder()
+                .at_least(self.width)
+                .clip(true)
+        } else {
+            egui_extras::Column::exact(self.width).clip(true)
+        }
+    }
+
     fn layout(self) -> Layout {
         if self.numbers {
             Layout::right_to_left(Align::Center)
@@ -91,34 +101,53 @@ pub struct TableInput {
 
 const ROW: f32 = 6.5 * UNIT;
 
+/// What a table shows.
+#[derive(Clone, Copy, Debug)]
+pub struct Table<'a> {
+    /// Tells apart tables on one screen; not shown.
+    pub name: &'a str,
+    pub columns: &'a [Column<'a>],
+    pub rows: usize,
+    pub selected: Option<usize>,
+}
+
 /// Draws the headings and the rows that are seen; `cell(ui, row, column)` draws one cell.
 pub fn table_ui(
     ui: &mut Ui,
-    name: &str,
-    columns: &[Column<'_>],
+    table: Table<'_>,
     sorting: &mut Sorting,
-    rows: usize,
-    selected: Option<usize>,
+    cell: impl FnMut(&mut Ui, usize, usize),
+) -> TableInput {
+    ui.scope(|ui| {
+        ui.spacing_mut().item_spacing.y = 0.0;
+        rows_ui(ui, table, sorting, cell)
+    })
+    .inner
+}
+
+fn rows_ui(
+    ui: &mut Ui,
+    table: Table<'_>,
+    sorting: &mut Sorting,
     mut cell: impl FnMut(&mut Ui, usize, usize),
 ) -> TableInput {
     let mut input = TableInput::default();
-    let mut table = TableBuilder::new(ui)
-        .id_salt(name)
+    // under the headings; here, because a cell may not paint into the gap beside it
+    let place = ui.available_rect_before_wrap();
+    let line = Stroke::new(1.0, theme::palette(ui).line);
+    ui.painter()
+        .hline(place.x_range(), place.min.y + ROW - 0.5, line);
+    let mut builder = TableBuilder::new(ui)
+        .id_salt(table.name)
         .sense(Sense::click())
         .auto_shrink([false, true])
         .cell_layout(Layout::left_to_right(Align::Center));
-    for column in columns {
-        table = table.column(if column.takes_the_rest {
-            egui_extras::Column::remainder()
-                .at_least(column.width)
-                .clip(true)
-        } else {
-            egui_extras::Column::exact(column.width).clip(true)
-        });
+    for column in table.columns {
+        builder = builder.column(column.width());
     }
     let order = *sorting;
-    let table = table.header(ROW, |mut header| {
-        for (n, column) in columns.iter().enumerate() {
+    let headed = builder.header(ROW, |mut header| {
+        for (n, column) in table.columns.iter().enumerate() {
             header.col(|ui| {
                 if heading_ui(ui, *column, (order.column == n).then_some(order)).clicked() {
                     sorting.press(n);
@@ -127,11 +156,13 @@ pub fn table_ui(
             });
         }
     });
-    table.body(|body| {
-        body.rows(ROW, rows, |mut row| {
+    headed.body(|body| {
+        body.rows(ROW, table.rows, |mut row| {
             let index = row.index();
-            row.set_selected(selected == Some(index));
-            row_ui(&mut row, columns, |ui, column| cell(ui, index, column));
+            row.set_selected(table.selected == Some(index));
+            row_ui(&mut row, table.columns, |ui, column| {
+                cell(ui, index, column)
+            });
             if row.response().clicked() {
                 input.clicked_row = Some(index);
             }
@@ -174,8 +205,6 @@ fn heading_ui(ui: &mut Ui, column: Column<'_>, order: Option<Sorting>) -> Respon
             paint_arrow(ui, rect, order.descending);
         }
     });
-    let line = Stroke::new(1.0, palette.line);
-    ui.painter().hline(place.x_range(), place.max.y - 0.5, line);
     if response.has_focus() {
         let ring = Stroke::new(1.5, palette.accent);
         ui.painter()
