@@ -11,6 +11,7 @@ use eframe::egui::accesskit::Role;
 use eframe::egui::{self, Color32, Key, Theme, Ui, vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
+use replicascope::model::profile::Environment;
 use replicascope::model::time::Span;
 use replicascope::ui::widgets::*;
 use replicascope::ui::{fonts, theme};
@@ -210,13 +211,9 @@ fn signs_ui(ui: &mut Ui, language: Language, words: &Catalogue) {
         for sign in Sign::ALL {
             sign_ui(ui, words, sign);
         }
-        badge_ui(
-            ui,
-            pick(language, "PRODUCTION", "生产环境"),
-            BadgeTone::Loud,
-        );
-        badge_ui(ui, pick(language, "STAGING", "预发布"), BadgeTone::Quiet);
-        badge_ui(ui, pick(language, "LAB", "实验室"), BadgeTone::Accent);
+        for environment in Environment::ALL {
+            environment_badge_ui(ui, words, environment);
+        }
     });
 }
 

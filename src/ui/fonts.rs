@@ -117,6 +117,21 @@ mod tests {
     }
 
     #[test]
+    fn every_sentence_of_both_languages_can_be_drawn() {
+        use crate::words::{Catalogue, Language};
+        for language in Language::ALL {
+            for (key, sentence) in Catalogue::of(language).entries() {
+                for family in families() {
+                    let font = FontId::new(14.0, family);
+                    let drawn =
+                        with_fonts(|ctx| ctx.fonts_mut(|fonts| fonts.has_glyphs(&font, sentence)));
+                    assert!(drawn, "{key}: {sentence}");
+                }
+            }
+        }
+    }
+
+    #[test]
     fn digits_are_all_equally_wide() {
         for family in families() {
             let font = FontId::new(14.0, family.clone());

@@ -2,6 +2,7 @@
 
 use super::Catalogue;
 use crate::model::finding::{Health, Role, Severity};
+use crate::model::profile::Environment;
 
 impl Catalogue {
     pub fn role(&self, role: Role) -> &str {
@@ -11,6 +12,15 @@ impl Catalogue {
             Role::Intermediate => "role.intermediate",
             Role::Standalone => "role.standalone",
             Role::Unknown => "role.unknown",
+        })
+    }
+
+    pub fn environment(&self, environment: Environment) -> &str {
+        self.text(match environment {
+            Environment::Production => "environment.production",
+            Environment::Staging => "environment.staging",
+            Environment::Development => "environment.development",
+            Environment::Lab => "environment.lab",
         })
     }
 

@@ -3,8 +3,10 @@
 use eframe::egui::accesskit::Role;
 use eframe::egui::{FontId, Response, Sense, Stroke, StrokeKind, Ui, WidgetInfo, vec2};
 
+use crate::model::profile::Environment;
 use crate::ui::fonts;
 use crate::ui::theme::{self, SMALL_CORNER, UNIT, size};
+use crate::words::Catalogue;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BadgeTone {
@@ -13,6 +15,16 @@ pub enum BadgeTone {
     /// Framed in the accent: the lab.
     Accent,
     Quiet,
+}
+
+/// The environment of a topology.
+pub fn environment_badge_ui(ui: &mut Ui, words: &Catalogue, environment: Environment) -> Response {
+    let tone = match environment {
+        Environment::Production => BadgeTone::Loud,
+        Environment::Staging | Environment::Development => BadgeTone::Quiet,
+        Environment::Lab => BadgeTone::Accent,
+    };
+    badge_ui(ui, words.environment(environment), tone)
 }
 
 pub fn badge_ui(ui: &mut Ui, text: &str, tone: BadgeTone) -> Response {
