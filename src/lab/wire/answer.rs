@@ -236,10 +236,6 @@ pub(super) fn ok_packet(done: &Done, manner: Manner) -> Vec<u8> {
         };
     packet.extend(status.to_le_bytes());
     packet.extend(done.warnings.to_le_bytes());
-    if !manner.session_track {
-        packet.extend(done.info.as_bytes());
-        return packet;
-    }
     // Servers leave an empty text away unless changes follow it.
     if tells_changes || !done.info.is_empty() {
         put_string(&mut packet, done.info.as_bytes());

@@ -2,6 +2,7 @@
 
 use rsa::Generate;
 use rsa::pkcs8::{EncodePublicKey, LineEnding};
+use rsa::rand_core::{TryCryptoRng, TryRng};
 use sha1::Sha1;
 use sha2::{Digest, Sha256};
 use std::sync::OnceLock;
@@ -75,10 +76,36 @@ fn xor(bytes: &[u8], mask: &[u8]) -> Vec<u8> {
 /// The key pair with which clients hide a password from listeners, made when the first client asks. `None` when the
 /// system has no random numbers to give.
 fn key() -> Option<&'static rsa::PrivateKey> {
+    // The library's default size takes seconds to make in a debug build; a client would give up waiting.
+    const KEY_BITS: usize = 2048;
     static KEY: OnceLock<Option<rsa::PrivateKey>> = OnceLock::new();
-    KEY.get_or_init(|| rsa::PrivateKey::try_generate().ok())
+    KEY.get_or_init(|| rsa::PrivateKey::new(&mut SystemRandom, KEY_BITS).ok())
         .as_ref()
 }
+
+/// The system's random numbers, in the shape that making a key of a chosen size wants.
+struct SystemRandom;
+
+impl TryRng for SystemRandom {
+    type Error = std::io::Error;
+
+    fn try_next_u32(&mut self) -> Result<u32, Self::Error> {
+        u32::try_generate().map_err(std::io::Error::other)
+    }
+
+    fn try_next_u64(&mut self) -> Result<u64, Self::Error> {
+        u64::try_generate().map_err(std::io::Error::other)
+    }
+
+    fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Self::Error> {
+        for chunk in bytes.chunks_mut(8) {
+            chunk.copy_from_slice(&self.try_next_u64()?.to_le_bytes()[..chunk.len()]);
+        }
+        Ok(())
+    }
+}
+
+impl TryCryptoRng for SystemRandom {}
 
 pub fn public_key_pem() -> Option<String> {
     key()?
