@@ -24,13 +24,23 @@ pub struct Catalogue {
     sentences: HashMap<String, String>,
 }
 
+/// The files of one language, each about one part of the program.
+macro_rules! files {
+    ($folder:literal: $($file:literal),*) => {
+        [$(($file, include_str!(concat!("../../assets/i18n/", $folder, "/", $file)))),*]
+    };
+}
+
 static ENGLISH: LazyLock<Catalogue> = LazyLock::new(|| {
-    Catalogue::embedded(Language::English, include_str!("../../assets/i18n/en.toml"))
+    Catalogue::embedded(
+        Language::English,
+        &files!("en": "common.toml", "detail.toml", "finding.toml", "forms.toml", "headless.toml", "shell.toml", "trouble.toml"),
+    )
 });
 static SIMPLIFIED_CHINESE: LazyLock<Catalogue> = LazyLock::new(|| {
     Catalogue::embedded(
         Language::SimplifiedChinese,
-        include_str!("../../assets/i18n/zh-CN.toml"),
+        &files!("zh-CN": "common.toml", "detail.toml", "finding.toml", "forms.toml", "headless.toml", "shell.toml", "trouble.toml"),
     )
 });
 
@@ -43,10 +53,23 @@ impl Catalogue {
         }
     }
 
-    /// The embedded files are part of the program: one that cannot be read is a mistake in it, and stops every test.
-    fn embedded(language: Language, toml: &str) -> Self {
-        Self::parse(language, toml)
-            .unwrap_or_else(|error| panic!("assets/i18n/{}.toml: {error}", language.tag()))
+    /// The embedded files are part of the program: one that cannot be read, or that says a key another file has said,
+    /// is a mistake in it and stops every test.
+    fn embedded(language: Language, files: &[(&str, &str)]) -> Self {
+        let mut sentences = HashMap::new();
+        for (file, toml) in files {
+            let path = format!("assets/i18n/{}/{file}", language.tag());
+            let part =
+                Self::parse(language, toml).unwrap_or_else(|error| panic!("{path}: {error}"));
+            for (key, sentence) in part.sentences {
+                let twice = sentences.insert(key.clone(), sentence);
+                assert!(twice.is_none(), "{path}: {key} stands in another file too");
+            }
+        }
+        Catalogue {
+            language,
+            sentences,
+        }
     }
 
     /// Reads a catalogue file.
