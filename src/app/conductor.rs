@@ -63,15 +63,25 @@ impl Conductor {
         self.unwatch(&topology.id, &server.id);
         self.last_watch += 1;
         let watch = WatchId(self.last_watch);
-        let plan = Plan { watch, name: server.label(), dial, intervals: topology.intervals };
-        self.store.register(registration(watch, topology, server), clock::now());
-        self.watchers.insert(watch, Watcher::start(plan, self.reports.clone())?);
-        self.names.insert((topology.id.clone(), server.id.clone()), watch);
+        let plan = Plan {
+            watch,
+            name: server.label(),
+            dial,
+            intervals: topology.intervals,
+        };
+        self.store
+            .register(registration(watch, topology, server), clock::now());
+        self.watchers
+            .insert(watch, Watcher::start(plan, self.reports.clone())?);
+        self.names
+            .insert((topology.id.clone(), server.id.clone()), watch);
         Ok(watch)
     }
 
     pub fn unwatch(&mut self, topology: &TopologyId, server: &ServerId) {
-        let Some(watch) = self.names.remove(&(topology.clone(), server.clone())) else { return };
+        let Some(watch) = self.names.remove(&(topology.clone(), server.clone())) else {
+            return;
+        };
         self.watchers.remove(&watch);
         self.store.forget(watch);
         self.rewire();
@@ -134,10 +144,19 @@ impl Conductor {
             let followed: Vec<Followed> = wires
                 .iter()
                 .filter(|wire| wire.replica == *watch)
-                .map(|wire| Followed { source: wire.source, channel: wire.channel.clone() })
+                .map(|wire| Followed {
+                    source: wire.source,
+                    channel: wire.channel.clone(),
+                })
                 .collect();
             let before = |by: fn(&Wire) -> WatchId| {
-                let of = |wires: &[Wire]| wires.iter().filter(|w| by(w) == *watch).cloned().collect::<Vec<_>>();
+                let of = |wires: &[Wire]| {
+                    wires
+                        .iter()
+                        .filter(|w| by(w) == *watch)
+                        .cloned()
+                        .collect::<Vec<_>>()
+                };
                 of(&self.wired) != of(&wires)
             };
             if before(|wire| wire.source) {
@@ -152,11 +171,18 @@ impl Conductor {
 
     /// Ends all threads; at most half a second, whatever the servers do.
     pub fn close(&mut self) {
-        close_all(std::mem::take(&mut self.watchers).into_values().collect(), GOODBYE);
+        close_all(
+            std::mem::take(&mut self.watchers).into_values().collect(),
+            GOODBYE,
+        );
     }
 }
 
-fn registration(watch: WatchId, topology: &TopologyProfile, server: &ServerProfile) -> Registration {
+fn registration(
+    watch: WatchId,
+    topology: &TopologyProfile,
+    server: &ServerProfile,
+) -> Registration {
     Registration {
         watch,
         topology: topology.id.clone(),

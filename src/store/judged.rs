@@ -8,7 +8,7 @@ use super::watched::Watched;
 use super::wiring::Wire;
 use crate::health::facts::{ChannelFacts, Facts, Freshness, ServerFacts};
 use crate::lag::{self, Scene, Side};
-use crate::model::finding::Role;
+use crate::model::finding::{Finding, Health, Lamp, Lamps, Lit, Role, TopologyVerdict};
 use crate::model::lag::{LagView, Reading};
 use crate::model::phrase::{Phrase, phrase};
 use crate::model::profile::{ExpectedRole, TopologyId};
@@ -25,6 +25,9 @@ const RECENT: Span = Span::from_secs(15);
 pub struct Judged {
     pub at: Option<Moment>,
     pub servers: BTreeMap<WatchId, ServerJudged>,
+    /// What holds now, the gravest first.
+    pub findings: Vec<Finding>,
+    pub verdict: Option<TopologyVerdict>,
 }
 
 /// One server, judged.
@@ -35,9 +38,42 @@ pub struct ServerJudged {
     /// Age of the last good answer.
     pub answer_age: Option<Span>,
     /// By channel name; empty where there are no status rows.
-    pub channels: BTreeMap<String, LagView>,
+    pub channels: BTreeMap<String, ChannelJudged>,
     /// The lag of a server without channels: not applicable, unknown, or told by the platform.
     pub own_lag: LagView,
+    pub health: Health,
+    /// A read may be sent here now without fear of a stale answer beyond the threshold.
+    pub routable: bool,
+    pub lamps: Lamps,
+}
+
+/// One replication channel, judged.
+#[derive(Clone, Debug)]
+pub struct ChannelJudged {
+    pub lag: LagView,
+    /// The watched source of this channel.
+    pub source: Option<WatchId>,
+    pub health: Health,
+    pub routable: bool,
+    pub lamps: Lamps,
+    /// False for a channel that never ran and that nobody expects: shown grey, judged by nobody (R13).
+    pub counts: bool,
+}
+
+impl ServerJudged {
+    /// The channel that decides what is said of the server: the latest of those that count, unknown before known.
+    pub fn worst_channel(&self) -> Option<(&String, &ChannelJudged)> {
+        self.channels.iter().max_by_key(|(_, channel)| {
+            let value = channel.lag.headline.value();
+            (channel.counts, value.is_none(), value)
+        })
+    }
+
+    /// The lag shown for the server as a whole.
+    pub fn lag(&self) -> &LagView {
+        self.worst_channel()
+            .map_or(&self.own_lag, |(_, channel)| &channel.lag)
+    }
 }
 
 /// The lag of every channel of one server, before anything is judged from it.
@@ -263,16 +299,35 @@ fn channel_facts<'a>(
 }
 
 fn finished(measured: Measured) -> ServerJudged {
+    let not_judged = Lit {
+        lamp: Lamp::Unknown,
+        text: phrase("lamp.not_polled"),
+    };
+    let lamps = Lamps {
+        threads: not_judged.clone(),
+        lag: not_judged.clone(),
+        semi_sync: not_judged,
+    };
+    let channel = |(channel, lag, source, _): (Channel, LagView, Option<WatchId>, Option<Span>)| {
+        let judged = ChannelJudged {
+            lag,
+            source,
+            health: Health::Unknown,
+            routable: false,
+            lamps: lamps.clone(),
+            counts: channel.has_ever_run(),
+        };
+        (channel.name, judged)
+    };
     ServerJudged {
         role: measured.role,
         freshness: measured.freshness,
         answer_age: measured.answer_age,
-        channels: measured
-            .channels
-            .into_iter()
-            .map(|(channel, view, ..)| (channel.name, view))
-            .collect(),
+        channels: measured.channels.into_iter().map(channel).collect(),
         own_lag: measured.own_lag,
+        health: Health::Unknown,
+        routable: false,
+        lamps,
     }
 }
 
