@@ -1,6 +1,15 @@
 //! Layer 0: facts and vocabulary. No I/O, no clock, no window.
 
+pub mod event;
+pub mod finding;
 pub mod gtid;
+pub mod lag;
 pub mod phrase;
+pub mod preferences;
+pub mod profile;
+pub mod replication;
+pub mod sample;
+pub mod secret;
+pub mod server;
 pub mod time;
 pub mod trouble;
