@@ -120,7 +120,9 @@ impl Dial for Dialer {
         let heartbeat = self.endpoint.heartbeat.as_ref();
         let statements = Statements::new(&dialect, heartbeat, self.endpoint.long_transaction);
         let endpoint = self.endpoint.clone();
-        Ok(Box::new(MySqlLink::new(session, dialect, statements, endpoint)))
+        Ok(Box::new(MySqlLink::new(
+            session, dialect, statements, endpoint,
+        )))
     }
 }
 
@@ -175,7 +177,8 @@ impl Plan {
     }
 
     fn log_in(&self, builder: OptsBuilder) -> Result<Conn, Trouble> {
-        self.try_log_in(builder).map_err(|error| self.trouble(error))
+        self.try_log_in(builder)
+            .map_err(|error| self.trouble(error))
     }
 
     /// `None` as the error: the driver panicked. It indexes into what the peer sent, so a peer that is no MySQL server

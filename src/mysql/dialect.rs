@@ -196,9 +196,16 @@ pub mod tests {
 
     #[test]
     fn r33_aurora_and_rds_are_recognised() {
-        let aurora = dialect(&[("version", "8.0.28"), ("aurora_version", "3.04.0"), ("basedir", "/rdsdbbin/x")]);
+        let aurora = dialect(&[
+            ("version", "8.0.28"),
+            ("aurora_version", "3.04.0"),
+            ("basedir", "/rdsdbbin/x"),
+        ]);
         assert!(aurora.is_aurora());
-        let rds = dialect(&[("version", "8.0.35"), ("basedir", "/rdsdbbin/mysql-8.0.35.R4/")]);
+        let rds = dialect(&[
+            ("version", "8.0.35"),
+            ("basedir", "/rdsdbbin/mysql-8.0.35.R4/"),
+        ]);
         assert_eq!(rds.product.platform, Platform::Rds);
     }
 }

@@ -152,7 +152,10 @@ mod tests {
         };
         assert_eq!(tcp("2abc::1").to_string(), "[2abc::1]:3307");
         assert_eq!(tcp("db1").to_string(), "db1:3307");
-        assert_eq!(Address::Socket("/run/x.sock".into()).to_string(), "/run/x.sock");
+        assert_eq!(
+            Address::Socket("/run/x.sock".into()).to_string(),
+            "/run/x.sock"
+        );
     }
 
     #[test]

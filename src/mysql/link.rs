@@ -60,11 +60,17 @@ impl MySqlLink {
 
     fn mark_by_gtids(&mut self) -> Result<MarkReading, Trouble> {
         let asked_at = clock::now();
-        let rows = self.asker.session.ask(Question::Mark, &self.statements.mark)?;
+        let rows = self
+            .asker
+            .session
+            .ask(Question::Mark, &self.statements.mark)?;
         let answered_at = clock::now();
         let row = rows.first().ok_or_else(|| unreadable(Question::Mark))?;
         let position = self.gtids(row, "position", Question::Mark)?;
-        let server = row.bytes(&["utc_now"]).value().and_then(|bytes| wall(bytes));
+        let server = row
+            .bytes(&["utc_now"])
+            .value()
+            .and_then(|bytes| wall(bytes));
         Ok(MarkReading {
             asked_at,
             answered_at,
@@ -84,9 +90,13 @@ impl MySqlLink {
         }
         let asked_at = clock::now();
         let sql = &self.statements.binlog_position;
-        let answer = self.asker.ask(Question::BinlogPosition, sql, |rows| coordinates(&rows))?;
+        let answer = self
+            .asker
+            .ask(Question::BinlogPosition, sql, |rows| coordinates(&rows))?;
         let position = match answer {
-            Answer::Known { value: Some(at), .. } => Position::Coordinates(at),
+            Answer::Known {
+                value: Some(at), ..
+            } => Position::Coordinates(at),
             Answer::Refused(trouble) => return Err(trouble),
             _ => return Err(unreadable(Question::Mark)),
         };
@@ -103,10 +113,14 @@ impl MySqlLink {
         let flavour = self.dialect.product.flavour;
         let sql = &self.statements.channels;
         let answer = self.asker.ask(Question::Channels, sql, |rows| {
-            channels(&rows, flavour).into_iter().find_map(|channel| channel.executed)
+            channels(&rows, flavour)
+                .into_iter()
+                .find_map(|channel| channel.executed)
         })?;
         match answer {
-            Answer::Known { value: Some(at), .. } => Ok(Position::Coordinates(at)),
+            Answer::Known {
+                value: Some(at), ..
+            } => Ok(Position::Coordinates(at)),
             Answer::Refused(trouble) => Err(trouble),
             _ => Err(unreadable(Question::Applied)),
         }

@@ -26,6 +26,10 @@ use super::trouble::unreadable;
 /// How long a refused question is not asked again (R34).
 const ASK_AGAIN_AFTER: Span = Span::from_secs(60);
 
+/// Open transactions are told in whole seconds and matter from several on: asked no more often than this, and carried
+/// along in between, they cost half.
+const TRANSACTIONS_STAY_FOR: Span = Span::from_millis(1500);
+
 /// Asks, and remembers what was refused.
 pub struct Asker {
     pub session: Session,
@@ -72,7 +76,14 @@ impl Asker {
 
     fn refuse(&mut self, question: Question, mut trouble: Trouble) -> Result<Trouble, Trouble> {
         if trouble.kind == TroubleKind::MissingPrivilege {
-            trouble.hint = self.grant(question)?;
+            // A question over several tables may fail for any of them; the server names this one.
+            let needs_process = trouble.detail.contains("PROCESS privilege");
+            let missing = if needs_process {
+                Question::Transactions
+            } else {
+                question
+            };
+            trouble.hint = self.grant(missing)?;
         }
         let stays = matches!(
             trouble.kind,
@@ -99,7 +110,9 @@ impl Asker {
         }
         let sql = format!("{NAME}SELECT CURRENT_USER()");
         let account = match self.session.ask(Question::Grants, &sql) {
-            Ok(rows) => rows.single().map(|bytes| String::from_utf8_lossy(bytes).into_owned()),
+            Ok(rows) => rows
+                .single()
+                .map(|bytes| String::from_utf8_lossy(bytes).into_owned()),
             Err(trouble) if self.session.is_spoiled() => return Err(trouble),
             Err(_) => None,
         };
@@ -118,6 +131,7 @@ pub struct Carried {
     binlog: Answer<Coordinates>,
     /// MariaDB's, from the process list.
     appliers: Answer<Vec<ApplierThread>>,
+    transactions: Answer<Vec<OpenTransaction>>,
 }
 
 impl Default for Carried {
@@ -129,6 +143,7 @@ impl Default for Carried {
             binary_logs: not_asked("trouble.not_asked.yet"),
             binlog: not_asked("trouble.not_asked.yet"),
             appliers: not_asked("trouble.not_asked.yet"),
+            transactions: not_asked("trouble.not_asked.yet"),
         }
     }
 }
@@ -193,7 +208,10 @@ impl MySqlLink {
     /// The one question without which there is no sample.
     fn ask_facts(&mut self) -> Result<(rows::Facts, ClockReading), Trouble> {
         let asked_at = clock::now();
-        let answer = self.asker.session.ask(Question::Facts, &self.statements.facts)?;
+        let answer = self
+            .asker
+            .session
+            .ask(Question::Facts, &self.statements.facts)?;
         let read = ClockReading {
             server: ServerTime(0),
             asked_at,
@@ -210,20 +228,31 @@ impl MySqlLink {
 
     fn ask_channels(&mut self) -> Result<Answer<Vec<Channel>>, Trouble> {
         let flavour = self.dialect.product.flavour;
-        self.asker.ask(Question::Channels, &self.statements.channels, |answer| {
-            rows::channels(&answer, flavour)
-        })
+        self.asker
+            .ask(Question::Channels, &self.statements.channels, |answer| {
+                rows::channels(&answer, flavour)
+            })
     }
 
     fn ask_status(&mut self) -> Result<Answer<Named>, Trouble> {
-        self.asker.ask(Question::Status, &self.statements.status, |answer| {
-            rows::named(&answer)
-        })
+        self.asker
+            .ask(Question::Status, &self.statements.status, |answer| {
+                rows::named(&answer)
+            })
     }
 
     fn ask_transactions(&mut self) -> Result<Answer<Vec<OpenTransaction>>, Trouble> {
-        let sql = &self.statements.transactions;
-        self.asker.ask(Question::Transactions, sql, |answer| rows::transactions(&answer))
+        let is_recent = match &self.carried.transactions {
+            Answer::Known { at, .. } => clock::now().since(*at) < TRANSACTIONS_STAY_FOR,
+            _ => false,
+        };
+        if !is_recent {
+            let sql = &self.statements.transactions;
+            self.carried.transactions = self.asker.ask(Question::Transactions, sql, |answer| {
+                rows::transactions(&answer)
+            })?;
+        }
+        Ok(self.carried.transactions.clone())
     }
 
     /// Only where there are channels, or where we may not know. Adds the receivers' times to the channels.
@@ -254,7 +283,9 @@ impl MySqlLink {
             }
             return Ok(self.carried.appliers.clone());
         }
-        let answer = self.asker.ask(Question::Appliers, sql, |answer| rows::appliers(&answer))?;
+        let answer = self
+            .asker
+            .ask(Question::Appliers, sql, |answer| rows::appliers(&answer))?;
         Ok(match answer {
             Answer::Known { value, at } => {
                 add_receiver_times(channels, value.receivers);
@@ -269,14 +300,18 @@ impl MySqlLink {
     }
 
     fn ask_heartbeat(&mut self, now: Option<ServerTime>) -> Result<Answer<HeartbeatRows>, Trouble> {
-        let (Some(sql), Some(table)) = (&self.statements.heartbeat, &self.endpoint.heartbeat) else {
+        let (Some(sql), Some(table)) = (&self.statements.heartbeat, &self.endpoint.heartbeat)
+        else {
             return Ok(not_asked("trouble.not_asked.no_heartbeat"));
         };
         let answer = self.asker.ask(Question::Heartbeat, sql, |answer| {
             rows::heartbeat(&answer, &table.name(), now)
         })?;
         Ok(match answer {
-            Answer::Known { value: Some(value), at } => Answer::Known { value, at },
+            Answer::Known {
+                value: Some(value),
+                at,
+            } => Answer::Known { value, at },
             Answer::Known { value: None, .. } => Answer::Refused(unreadable(Question::Heartbeat)),
             Answer::Refused(trouble) => Answer::Refused(trouble),
             Answer::NotAsked { why } => Answer::NotAsked { why },
@@ -322,7 +357,10 @@ impl MySqlLink {
             rows::coordinates(&answer)
         })?;
         carried.binlog = match position {
-            Answer::Known { value: Some(value), at } => Answer::Known { value, at },
+            Answer::Known {
+                value: Some(value),
+                at,
+            } => Answer::Known { value, at },
             Answer::Known { value: None, .. } => not_asked("trouble.not_asked.no_binlog"),
             Answer::Refused(trouble) => Answer::Refused(trouble),
             Answer::NotAsked { why } => Answer::NotAsked { why },
@@ -343,7 +381,9 @@ impl MySqlLink {
             return Ok((not_asked(why), not_asked(why)));
         }
         let sql = &self.statements.lock_waits;
-        let mut waits = self.asker.ask(Question::LockWaits, sql, |answer| rows::lock_waits(&answer))?;
+        let mut waits = self
+            .asker
+            .ask(Question::LockWaits, sql, |answer| rows::lock_waits(&answer))?;
         // Without PROCESS the list has nobody but ourselves in it: that is no answer (R35).
         if let Some(refused) = without_process(transactions) {
             return Ok((waits, refused));
@@ -373,7 +413,9 @@ fn ask_replicas(
     list: &str,
     dump_threads: &str,
 ) -> Result<Answer<Arc<Vec<FoundReplica>>>, Trouble> {
-    let listed = asker.ask(Question::Replicas, list, |answer| rows::found_replicas(&answer))?;
+    let listed = asker.ask(Question::Replicas, list, |answer| {
+        rows::found_replicas(&answer)
+    })?;
     let dumps = asker.ask(Question::DumpThreads, dump_threads, |answer| answer)?;
     Ok(match (listed, dumps) {
         (Answer::Refused(trouble), Answer::Known { value, .. }) if value.cells.is_empty() => {

@@ -108,11 +108,19 @@ pub fn account_name(current_user: Option<&str>, user: &str) -> String {
 
 /// The SQL that makes an account which can see everything here and change nothing. EVENT is offered as a comment: the
 /// privilege to see events is also the one to make them.
-pub fn monitor_account(product: &Product, user: &str, heartbeat: Option<&HeartbeatTable>) -> String {
+pub fn monitor_account(
+    product: &Product,
+    user: &str,
+    heartbeat: Option<&HeartbeatTable>,
+) -> String {
     let account = account_name(None, user);
     let mut sql = format!("CREATE USER {account} IDENTIFIED BY '…';\n");
     for grant in least_privileges(product, heartbeat) {
-        let note = if grant.privilege == "EVENT" { "-- " } else { "" };
+        let note = if grant.privilege == "EVENT" {
+            "-- "
+        } else {
+            ""
+        };
         sql.push_str(&format!("{note}{}\n", grant.sql(&account)));
     }
     sql
@@ -220,7 +228,8 @@ fn try_question(
         return Ok(Err(trouble.clone()));
     }
     // Events one may not see are left out without an error.
-    if question == Question::Events && answer.value() == Some(&0) && !has_privilege(grants, "EVENT") {
+    if question == Question::Events && answer.value() == Some(&0) && !has_privilege(grants, "EVENT")
+    {
         return Ok(Err(Trouble {
             kind: TroubleKind::MissingPrivilege,
             what: phrase("trouble.asking.hidden").with("question", phrase(question.key())),
@@ -233,7 +242,8 @@ fn try_question(
 }
 
 fn session_tls(asker: &mut Asker) -> Result<Option<(String, String)>, Trouble> {
-    let sql = format!("{NAME}SHOW SESSION STATUS WHERE Variable_name IN ('Ssl_version','Ssl_cipher')");
+    let sql =
+        format!("{NAME}SHOW SESSION STATUS WHERE Variable_name IN ('Ssl_version','Ssl_cipher')");
     let answer = asker.ask(Question::Status, &sql, |rows| named(&rows))?;
     Ok(answer.value().and_then(|status| {
         let version = status.text("ssl_version").filter(|v| !v.is_empty())?;
@@ -289,11 +299,26 @@ mod tests {
         let of = |version: &str, question| {
             grant(question, &product(version), Some(&table())).map(|g| g.sql("'m'@'%'"))
         };
-        assert_eq!(of("9.7.4", Question::Channels).as_deref(), Some("GRANT REPLICATION CLIENT ON *.* TO 'm'@'%';"));
-        assert_eq!(of("10.11.19-MariaDB", Question::Channels).as_deref(), Some("GRANT SLAVE MONITOR ON *.* TO 'm'@'%';"));
-        assert_eq!(of("10.11.19-MariaDB", Question::BinaryLogs).as_deref(), Some("GRANT BINLOG MONITOR ON *.* TO 'm'@'%';"));
-        assert_eq!(of("10.4.1-MariaDB", Question::Channels).as_deref(), Some("GRANT REPLICATION CLIENT ON *.* TO 'm'@'%';"));
-        assert_eq!(of("8.4.0", Question::Heartbeat).as_deref(), Some("GRANT SELECT ON `monitor`.`heartbeat` TO 'm'@'%';"));
+        assert_eq!(
+            of("9.7.4", Question::Channels).as_deref(),
+            Some("GRANT REPLICATION CLIENT ON *.* TO 'm'@'%';")
+        );
+        assert_eq!(
+            of("10.11.19-MariaDB", Question::Channels).as_deref(),
+            Some("GRANT SLAVE MONITOR ON *.* TO 'm'@'%';")
+        );
+        assert_eq!(
+            of("10.11.19-MariaDB", Question::BinaryLogs).as_deref(),
+            Some("GRANT BINLOG MONITOR ON *.* TO 'm'@'%';")
+        );
+        assert_eq!(
+            of("10.4.1-MariaDB", Question::Channels).as_deref(),
+            Some("GRANT REPLICATION CLIENT ON *.* TO 'm'@'%';")
+        );
+        assert_eq!(
+            of("8.4.0", Question::Heartbeat).as_deref(),
+            Some("GRANT SELECT ON `monitor`.`heartbeat` TO 'm'@'%';")
+        );
         assert_eq!(of("8.4.0", Question::Facts), None);
     }
 
@@ -316,15 +341,25 @@ mod tests {
 
     #[test]
     fn accounts_are_written_as_sql() {
-        assert_eq!(account_name(Some("o'neil@home@10.%"), "x"), "'o''neil@home'@'10.%'");
+        assert_eq!(
+            account_name(Some("o'neil@home@10.%"), "x"),
+            "'o''neil@home'@'10.%'"
+        );
         assert_eq!(account_name(None, "monitor"), "'monitor'@'%'");
     }
 
     #[test]
     fn a_privilege_is_found_as_a_whole_word() {
-        let grants = "GRANT PROCESS, REPLICATION CLIENT ON *.* TO `M`@`%`\nGRANT EVENT ON `HB`.* TO `M`@`%`";
+        let grants =
+            "GRANT PROCESS, REPLICATION CLIENT ON *.* TO `M`@`%`\nGRANT EVENT ON `HB`.* TO `M`@`%`";
         assert!(has_privilege(grants, "EVENT"));
-        assert!(has_privilege("GRANT ALL PRIVILEGES ON *.* TO `ROOT`@`%`", "EVENT"));
-        assert!(!has_privilege("GRANT SELECT ON `EVENT`.* TO `M`@`%`", "EVENT"));
+        assert!(has_privilege(
+            "GRANT ALL PRIVILEGES ON *.* TO `ROOT`@`%`",
+            "EVENT"
+        ));
+        assert!(!has_privilege(
+            "GRANT SELECT ON `EVENT`.* TO `M`@`%`",
+            "EVENT"
+        ));
     }
 }

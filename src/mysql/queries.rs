@@ -170,7 +170,12 @@ fn facts(dialect: &Dialect) -> String {
         (dialect.has_innodb_read_only, "innodb_read_only"),
         (dialect.has_gtid_mode, "gtid_mode"),
     ];
-    columns.extend(optional.iter().filter(|(has, _)| *has).map(|(_, name)| name));
+    columns.extend(
+        optional
+            .iter()
+            .filter(|(has, _)| *has)
+            .map(|(_, name)| name),
+    );
     if dialect.product.is_mariadb() {
         columns.extend(["gtid_slave_pos", "gtid_binlog_pos", "gtid_binlog_state"]);
     } else if dialect.has_gtid_mode {
@@ -305,7 +310,8 @@ fn processlist(dialect: &Dialect) -> &'static str {
 
 /// Ages against the server's system zone: `trx_started` is in that, whatever the session's zone is.
 fn transactions(dialect: &Dialect, threshold: Span) -> String {
-    let age = "TIMESTAMPDIFF(SECOND, x.trx_started, CONVERT_TZ(UTC_TIMESTAMP(), '+00:00', 'SYSTEM'))";
+    let age =
+        "TIMESTAMPDIFF(SECOND, x.trx_started, CONVERT_TZ(UTC_TIMESTAMP(), '+00:00', 'SYSTEM'))";
     format!(
         "{NAME}SELECT x.trx_id AS trx_id, x.trx_mysql_thread_id AS thread, x.trx_started AS trx_started, {age} AS age, \
          x.trx_rows_modified AS trx_rows_modified, x.trx_rows_locked AS trx_rows_locked, x.trx_query AS trx_query, \
@@ -356,7 +362,10 @@ fn dump_threads(dialect: &Dialect) -> String {
 /// Events that may write a heartbeat. Without the EVENT privilege the list is empty, not refused.
 fn events(heartbeat: Option<&HeartbeatTable>) -> String {
     let ours = heartbeat.map_or_else(String::new, |table| {
-        format!(" OR LOCATE({}, EVENT_DEFINITION) > 0", literal(&table.table))
+        format!(
+            " OR LOCATE({}, EVENT_DEFINITION) > 0",
+            literal(&table.table)
+        )
     });
     format!(
         "{NAME}SELECT EVENT_SCHEMA, EVENT_NAME, STATUS, ORIGINATOR, EVENT_DEFINITION FROM information_schema.EVENTS \
@@ -613,19 +622,63 @@ mod tests {
     #[test]
     fn r08_each_version_is_asked_in_its_own_words() {
         for (version, channels, replicas, position) in [
-            ("5.7.29", "SHOW SLAVE STATUS", "SHOW SLAVE HOSTS", "SHOW MASTER STATUS"),
-            ("8.0.21", "SHOW SLAVE STATUS", "SHOW SLAVE HOSTS", "SHOW MASTER STATUS"),
-            ("8.0.37", "SHOW REPLICA STATUS", "SHOW REPLICAS", "SHOW MASTER STATUS"),
-            ("8.4.0", "SHOW REPLICA STATUS", "SHOW REPLICAS", "SHOW BINARY LOG STATUS"),
-            ("9.7.4", "SHOW REPLICA STATUS", "SHOW REPLICAS", "SHOW BINARY LOG STATUS"),
-            ("10.4.34-MariaDB", "SHOW ALL SLAVES STATUS", "SHOW SLAVE HOSTS", "SHOW MASTER STATUS"),
-            ("10.11.19-MariaDB", "SHOW ALL REPLICAS STATUS", "SHOW REPLICA HOSTS", "SHOW MASTER STATUS"),
-            ("11.8.9-MariaDB", "SHOW ALL REPLICAS STATUS", "SHOW REPLICA HOSTS", "SHOW MASTER STATUS"),
+            (
+                "5.7.29",
+                "SHOW SLAVE STATUS",
+                "SHOW SLAVE HOSTS",
+                "SHOW MASTER STATUS",
+            ),
+            (
+                "8.0.21",
+                "SHOW SLAVE STATUS",
+                "SHOW SLAVE HOSTS",
+                "SHOW MASTER STATUS",
+            ),
+            (
+                "8.0.37",
+                "SHOW REPLICA STATUS",
+                "SHOW REPLICAS",
+                "SHOW MASTER STATUS",
+            ),
+            (
+                "8.4.0",
+                "SHOW REPLICA STATUS",
+                "SHOW REPLICAS",
+                "SHOW BINARY LOG STATUS",
+            ),
+            (
+                "9.7.4",
+                "SHOW REPLICA STATUS",
+                "SHOW REPLICAS",
+                "SHOW BINARY LOG STATUS",
+            ),
+            (
+                "10.4.34-MariaDB",
+                "SHOW ALL SLAVES STATUS",
+                "SHOW SLAVE HOSTS",
+                "SHOW MASTER STATUS",
+            ),
+            (
+                "10.11.19-MariaDB",
+                "SHOW ALL REPLICAS STATUS",
+                "SHOW REPLICA HOSTS",
+                "SHOW MASTER STATUS",
+            ),
+            (
+                "11.8.9-MariaDB",
+                "SHOW ALL REPLICAS STATUS",
+                "SHOW REPLICA HOSTS",
+                "SHOW MASTER STATUS",
+            ),
         ] {
             let told = all(&[("version", version), ("performance_schema", "ON")]);
             assert_eq!(told.channels, format!("{NAME}{channels}"), "{version}");
             assert_eq!(told.replicas, format!("{NAME}{replicas}"), "{version}");
-            assert_eq!(told.binlog_position, format!("{NAME}{position}"), "{version}");
+            assert_eq!(
+                told.binlog_position,
+                format!("{NAME}{position}"),
+                "{version}"
+            );
         }
     }
 
@@ -638,14 +691,34 @@ mod tests {
             server_id_column: Some("server_id".into()),
         };
         for version in ["5.7.29", "8.0.11", "9.7.4", "10.11.19-MariaDB"] {
-            let d = dialect(&[("version", version), ("performance_schema", "ON"), ("aurora_version", "3")]);
+            let d = dialect(&[
+                ("version", version),
+                ("performance_schema", "ON"),
+                ("aurora_version", "3"),
+            ]);
             let s = Statements::new(&d, Some(&table), Span::from_millis(5500));
             let [newer, older] = s.platform_lag.expect("Aurora");
             for sql in [
-                Some(s.facts), Some(s.channels), Some(s.status), s.appliers, Some(s.transactions), s.heartbeat,
-                Some(s.settings), Some(s.replicas), Some(s.dump_threads), Some(s.events), Some(s.binary_logs),
-                Some(s.binlog_position), Some(s.lock_waits), Some(s.statements), Some(s.mark), Some(s.applied),
-                Some(newer), Some(older), Some(hello()), Some(session_settings(&d, &Limits::default(), false)),
+                Some(s.facts),
+                Some(s.channels),
+                Some(s.status),
+                s.appliers,
+                Some(s.transactions),
+                s.heartbeat,
+                Some(s.settings),
+                Some(s.replicas),
+                Some(s.dump_threads),
+                Some(s.events),
+                Some(s.binary_logs),
+                Some(s.binlog_position),
+                Some(s.lock_waits),
+                Some(s.statements),
+                Some(s.mark),
+                Some(s.applied),
+                Some(newer),
+                Some(older),
+                Some(hello()),
+                Some(session_settings(&d, &Limits::default(), false)),
             ]
             .into_iter()
             .flatten()

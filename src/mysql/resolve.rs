@@ -92,10 +92,7 @@ mod tests {
         });
         assert_eq!(hung, Bounded::TooSlow);
         // While it hangs nothing else starts, and nobody waits for it.
-        assert_eq!(
-            helper.run(Duration::from_secs(60), || ()),
-            Bounded::TooSlow
-        );
+        assert_eq!(helper.run(Duration::from_secs(60), || ()), Bounded::TooSlow);
         drop(release);
         while helper.busy.load(Ordering::Acquire) {
             thread::yield_now();

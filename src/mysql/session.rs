@@ -47,10 +47,6 @@ impl Session {
         (self.statements, self.bytes)
     }
 
-    pub fn limit(&self) -> Duration {
-        self.limit
-    }
-
     /// Asks and brings the first result set whole.
     pub fn ask(&mut self, question: Question, sql: &str) -> Result<Rows, Trouble> {
         self.statements += 1;
@@ -75,7 +71,11 @@ impl Session {
         if let Some(set) = result.iter() {
             for row in set {
                 let row: Vec<Cell> = row?.unwrap().into_iter().map(cell).collect();
-                bytes += ROW_BYTES + row.iter().map(|c| c.as_ref().map_or(1, |b| b.len() + 1)).sum::<usize>();
+                bytes += ROW_BYTES
+                    + row
+                        .iter()
+                        .map(|c| c.as_ref().map_or(1, |b| b.len() + 1))
+                        .sum::<usize>();
                 cells.push(row);
             }
         }

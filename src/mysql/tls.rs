@@ -75,9 +75,10 @@ pub struct Trusted(Arc<[CertificateDer<'static>]>);
 
 impl Trusted {
     fn holds_key(&self, public_key: &[u8]) -> bool {
-        self.0
-            .iter()
-            .any(|cert| cert.windows(public_key.len()).any(|part| part == public_key))
+        self.0.iter().any(|cert| {
+            cert.windows(public_key.len())
+                .any(|part| part == public_key)
+        })
     }
 }
 
@@ -216,13 +217,17 @@ mod tests {
 
     fn asked(trusted: Option<Trusted>, key: &[u8]) -> bool {
         only(trusted, || {
-            Distrusting(&Agreeable).verify_signature(key, b"", b"").is_ok()
+            Distrusting(&Agreeable)
+                .verify_signature(key, b"", b"")
+                .is_ok()
         })
     }
 
     /// The key itself, as it stands at the end of a SubjectPublicKeyInfo.
     fn key_of_a_public_authority() -> &'static [u8] {
-        let info = webpki_roots::TLS_SERVER_ROOTS[0].subject_public_key_info.as_ref();
+        let info = webpki_roots::TLS_SERVER_ROOTS[0]
+            .subject_public_key_info
+            .as_ref();
         &info[info.len() - 65..]
     }
 
@@ -253,9 +258,13 @@ mod tests {
         };
         assert_eq!(options(&tls(TlsMode::VerifyCa)), Err(TlsProblem::NoCa));
         assert_eq!(options(&tls(TlsMode::Off)), Ok(None));
-        let required = options(&tls(TlsMode::Required)).expect("options").expect("TLS");
+        let required = options(&tls(TlsMode::Required))
+            .expect("options")
+            .expect("TLS");
         assert!(required.accept_invalid_certs());
-        let identity = options(&tls(TlsMode::VerifyIdentity)).expect("options").expect("TLS");
+        let identity = options(&tls(TlsMode::VerifyIdentity))
+            .expect("options")
+            .expect("TLS");
         assert!(!identity.accept_invalid_certs() && !identity.skip_domain_validation());
     }
 

@@ -193,23 +193,61 @@ fn sort(code: u16, doing: Doing<'_>) -> (TroubleKind, Phrase, Option<&'static st
     };
     let connecting = matches!(doing, Doing::Connecting(_));
     let (kind, key, hint) = match code {
-        1040 => (Refusing, "trouble.login.too_many", Some("trouble.hint.too_many")),
-        1203 | 1226 => (Refusing, "trouble.login.user_limit", Some("trouble.hint.user_limit")),
-        1129 => (Refusing, "trouble.login.host_blocked", Some("trouble.hint.host_blocked")),
-        1130 => (AccessDenied, "trouble.login.host_unknown", Some("trouble.hint.host_unknown")),
+        1040 => (
+            Refusing,
+            "trouble.login.too_many",
+            Some("trouble.hint.too_many"),
+        ),
+        1203 | 1226 => (
+            Refusing,
+            "trouble.login.user_limit",
+            Some("trouble.hint.user_limit"),
+        ),
+        1129 => (
+            Refusing,
+            "trouble.login.host_blocked",
+            Some("trouble.hint.host_blocked"),
+        ),
+        1130 => (
+            AccessDenied,
+            "trouble.login.host_unknown",
+            Some("trouble.hint.host_unknown"),
+        ),
         1053 | 3032 => (Refusing, "trouble.login.shutting_down", None),
-        1045 | 1698 => (AccessDenied, "trouble.login.denied", Some("trouble.hint.denied")),
-        3118 | 4151 => (AccessDenied, "trouble.login.locked", Some("trouble.hint.locked")),
-        3955 => (AccessDenied, "trouble.login.locked", Some("trouble.hint.locked_for_a_while")),
-        1820 | 1862 => (AccessDenied, "trouble.login.expired", Some("trouble.hint.expired")),
-        3159 | 8514 => (Refusing, "trouble.login.tls_wanted", Some("trouble.hint.tls_wanted")),
+        1045 | 1698 => (
+            AccessDenied,
+            "trouble.login.denied",
+            Some("trouble.hint.denied"),
+        ),
+        3118 | 4151 => (
+            AccessDenied,
+            "trouble.login.locked",
+            Some("trouble.hint.locked"),
+        ),
+        3955 => (
+            AccessDenied,
+            "trouble.login.locked",
+            Some("trouble.hint.locked_for_a_while"),
+        ),
+        1820 | 1862 => (
+            AccessDenied,
+            "trouble.login.expired",
+            Some("trouble.hint.expired"),
+        ),
+        3159 | 8514 => (
+            Refusing,
+            "trouble.login.tls_wanted",
+            Some("trouble.hint.tls_wanted"),
+        ),
         1251 | 1524 | 2059 => (AccessDenied, "trouble.login.method", None),
         // Killed by somebody, thrown out for idling, or out of the server's reach.
         1927 | 3169 | 4031 | 1152..=1161 => (Lost, "trouble.asking.thrown_out", None),
         1142 | 1143 | 1044 | 1227 | 1370 | 3530 if !connecting => {
             (MissingPrivilege, "trouble.asking.privilege", None)
         }
-        1064 | 1193 | 1109 | 1146 | 1054 | 1305 | 1046 | 1049 | 1381 | 1235 | 3167 if !connecting => {
+        1064 | 1193 | 1109 | 1146 | 1054 | 1305 | 1046 | 1049 | 1381 | 1235 | 3167
+            if !connecting =>
+        {
             (Unsupported, "trouble.asking.unsupported", None)
         }
         3024 | 1969 | 1205 if !connecting => (TimedOut, "trouble.asking.cut_short", None),
@@ -246,7 +284,10 @@ pub fn tls_problem(problem: &TlsProblem, endpoint: &Endpoint) -> Trouble {
 /// The name could not be looked up.
 pub fn name_unknown(host: &str, error: &io::Error) -> Trouble {
     let what = phrase("trouble.connect.name_unknown").with("host", host);
-    with_hint(plain(TroubleKind::Unreachable, what, error), "trouble.hint.address")
+    with_hint(
+        plain(TroubleKind::Unreachable, what, error),
+        "trouble.hint.address",
+    )
 }
 
 /// Looking up the name, or connecting by it, takes longer than allowed.
@@ -314,7 +355,11 @@ mod tests {
             (1226, TroubleKind::Refusing, "trouble.login.user_limit"),
             (1053, TroubleKind::Refusing, "trouble.login.shutting_down"),
             (1045, TroubleKind::AccessDenied, "trouble.login.denied"),
-            (1130, TroubleKind::AccessDenied, "trouble.login.host_unknown"),
+            (
+                1130,
+                TroubleKind::AccessDenied,
+                "trouble.login.host_unknown",
+            ),
             (3118, TroubleKind::AccessDenied, "trouble.login.locked"),
             (3159, TroubleKind::Refusing, "trouble.login.tls_wanted"),
             (1227, TroubleKind::QueryFailed, "trouble.login.failed"),
@@ -369,7 +414,10 @@ mod tests {
             Doing::Connecting(&endpoint),
         );
         assert_eq!(told.kind, TroubleKind::Tls);
-        assert_eq!(told.hint.map(|hint| hint.key), Some("trouble.hint.tls_name"));
+        assert_eq!(
+            told.hint.map(|hint| hint.key),
+            Some("trouble.hint.tls_name")
+        );
         assert!(told.detail.contains("only valid for db2"));
     }
 }

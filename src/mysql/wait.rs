@@ -33,9 +33,7 @@ pub fn statement(
         return Err(wait_failed("trouble.wait.no_limit", ""));
     }
     match target {
-        Position::Gtids(gtids) if gtids.is_empty() => {
-            Err(wait_failed("trouble.wait.empty", ""))
-        }
+        Position::Gtids(gtids) if gtids.is_empty() => Err(wait_failed("trouble.wait.empty", "")),
         Position::Gtids(Gtids::MySql(set)) => mysql_gtids(dialect, &set.to_string(), limit),
         Position::Gtids(Gtids::MariaDb(position)) => {
             mariadb_gtids(dialect, &position.to_string(), limit)
@@ -48,13 +46,20 @@ pub fn statement(
                 name => format!(", {}", literal(name)),
             };
             let file = literal(&at.file);
-            let sql = format!("{NAME}SELECT {name}({file}, {}, {seconds}{channel})", at.position);
+            let sql = format!(
+                "{NAME}SELECT {name}({file}, {}, {seconds}{channel})",
+                at.position
+            );
             Ok((Function::Coordinates, sql))
         }
     }
 }
 
-fn mysql_gtids(dialect: &Dialect, set: &str, limit: Duration) -> Result<(Function, String), Trouble> {
+fn mysql_gtids(
+    dialect: &Dialect,
+    set: &str,
+    limit: Duration,
+) -> Result<(Function, String), Trouble> {
     if dialect.product.is_mariadb() {
         return Err(wait_failed("trouble.wait.other_flavour", set));
     }
@@ -67,7 +72,11 @@ fn mysql_gtids(dialect: &Dialect, set: &str, limit: Duration) -> Result<(Functio
     Ok((Function::MySqlGtids, sql))
 }
 
-fn mariadb_gtids(dialect: &Dialect, position: &str, limit: Duration) -> Result<(Function, String), Trouble> {
+fn mariadb_gtids(
+    dialect: &Dialect,
+    position: &str,
+    limit: Duration,
+) -> Result<(Function, String), Trouble> {
     if !dialect.product.is_mariadb() {
         return Err(wait_failed("trouble.wait.other_flavour", position));
     }
@@ -103,7 +112,9 @@ pub fn outcome(function: Function, rows: &Rows) -> WaitOutcome {
     });
     match (function, answer) {
         (Function::MySqlGtids | Function::MariaDbGtids, Some(0)) => WaitOutcome::Reached,
-        (Function::MySqlGtids, Some(1)) | (Function::MariaDbGtids, Some(-1)) => WaitOutcome::TimedOut,
+        (Function::MySqlGtids, Some(1)) | (Function::MariaDbGtids, Some(-1)) => {
+            WaitOutcome::TimedOut
+        }
         (Function::Coordinates, Some(0..)) => WaitOutcome::Reached,
         (Function::Coordinates, Some(-1)) => WaitOutcome::TimedOut,
         (Function::Coordinates, None) => {
@@ -155,19 +166,34 @@ mod tests {
         assert_eq!(sql("5.7.29", &set, "", 1001), call("2"));
         assert_eq!(sql("9.7.4", &set, "", 0), "trouble.wait.no_limit");
         let position = gtids("0-1-15", Flavour::MariaDb);
-        assert_eq!(sql("10.11.19-MariaDB", &position, "", 300), "SELECT MASTER_GTID_WAIT('0-1-15', 0.300)");
+        assert_eq!(
+            sql("10.11.19-MariaDB", &position, "", 300),
+            "SELECT MASTER_GTID_WAIT('0-1-15', 0.300)"
+        );
     }
 
     #[test]
     fn r21_an_empty_set_is_never_waited_for() {
-        assert_eq!(sql("9.7.4", &gtids("", Flavour::MySql), "", 400), "trouble.wait.empty");
-        assert_eq!(sql("10.11.19-MariaDB", &gtids("", Flavour::MariaDb), "", 400), "trouble.wait.empty");
+        assert_eq!(
+            sql("9.7.4", &gtids("", Flavour::MySql), "", 400),
+            "trouble.wait.empty"
+        );
+        assert_eq!(
+            sql("10.11.19-MariaDB", &gtids("", Flavour::MariaDb), "", 400),
+            "trouble.wait.empty"
+        );
     }
 
     #[test]
     fn r18_no_function_goes_to_the_other_flavour() {
-        assert_eq!(sql("10.11.19-MariaDB", &gtids(SET, Flavour::MySql), "", 400), "trouble.wait.other_flavour");
-        assert_eq!(sql("9.7.4", &gtids("0-1-15", Flavour::MariaDb), "", 400), "trouble.wait.other_flavour");
+        assert_eq!(
+            sql("10.11.19-MariaDB", &gtids(SET, Flavour::MySql), "", 400),
+            "trouble.wait.other_flavour"
+        );
+        assert_eq!(
+            sql("9.7.4", &gtids("0-1-15", Flavour::MariaDb), "", 400),
+            "trouble.wait.other_flavour"
+        );
     }
 
     #[test]
@@ -176,9 +202,18 @@ mod tests {
             file: "binlog.000002".into(),
             position: 767,
         });
-        assert_eq!(sql("9.7.4", &at, "", 400), "SELECT SOURCE_POS_WAIT('binlog.000002', 767, 0.400)");
-        assert_eq!(sql("5.7.29", &at, "east", 400), "SELECT MASTER_POS_WAIT('binlog.000002', 767, 1, 'east')");
-        assert_eq!(sql("10.11.19-MariaDB", &at, "", 400), "SELECT MASTER_POS_WAIT('binlog.000002', 767, 1)");
+        assert_eq!(
+            sql("9.7.4", &at, "", 400),
+            "SELECT SOURCE_POS_WAIT('binlog.000002', 767, 0.400)"
+        );
+        assert_eq!(
+            sql("5.7.29", &at, "east", 400),
+            "SELECT MASTER_POS_WAIT('binlog.000002', 767, 1, 'east')"
+        );
+        assert_eq!(
+            sql("10.11.19-MariaDB", &at, "", 400),
+            "SELECT MASTER_POS_WAIT('binlog.000002', 767, 1)"
+        );
     }
 
     #[test]
@@ -190,12 +225,24 @@ mod tests {
             assert!(matches!(judged(function, None), WaitOutcome::Failed(_)));
         }
         assert_eq!(judged(MySqlGtids, Some("1")), WaitOutcome::TimedOut);
-        assert!(matches!(judged(MySqlGtids, Some("-1")), WaitOutcome::Failed(_)));
+        assert!(matches!(
+            judged(MySqlGtids, Some("-1")),
+            WaitOutcome::Failed(_)
+        ));
         assert_eq!(judged(MariaDbGtids, Some("-1")), WaitOutcome::TimedOut);
-        assert!(matches!(judged(MariaDbGtids, Some("1")), WaitOutcome::Failed(_)));
+        assert!(matches!(
+            judged(MariaDbGtids, Some("1")),
+            WaitOutcome::Failed(_)
+        ));
         assert_eq!(judged(Coordinates, Some("7")), WaitOutcome::Reached);
         assert_eq!(judged(Coordinates, Some("-1")), WaitOutcome::TimedOut);
-        assert!(matches!(judged(Coordinates, Some("-2")), WaitOutcome::Failed(_)));
-        assert!(matches!(outcome(MySqlGtids, &Rows::default()), WaitOutcome::Failed(_)));
+        assert!(matches!(
+            judged(Coordinates, Some("-2")),
+            WaitOutcome::Failed(_)
+        ));
+        assert!(matches!(
+            outcome(MySqlGtids, &Rows::default()),
+            WaitOutcome::Failed(_)
+        ));
     }
 }

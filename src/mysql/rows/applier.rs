@@ -53,10 +53,19 @@ fn receiver(row: Row<'_>) -> ReceiverTimes {
 
 fn thread(row: Row<'_>, channel: String, part: ApplierPart) -> ApplierThread {
     let error = error(row);
-    let mut applying = transaction(row, ["now_gtid", "now_commit", "now_start", "", "now_retries"]);
+    let mut applying = transaction(
+        row,
+        ["now_gtid", "now_commit", "now_start", "", "now_retries"],
+    );
     let mut last = transaction(
         row,
-        ["last_gtid", "last_commit", "last_start", "last_end", "last_retries"],
+        [
+            "last_gtid",
+            "last_commit",
+            "last_start",
+            "last_end",
+            "last_retries",
+        ],
     );
     // 5.7 tells only the transaction last seen: of a worker stopped by an error it is the one that failed.
     if let Some(gtid) = row.filled(&["seen_gtid"]) {
@@ -147,9 +156,24 @@ mod tests {
     use super::*;
 
     const NAMES: &[&str] = &[
-        "part", "channel_name", "worker_id", "thread", "service_state", "error_number", "error_text", "error_at",
-        "now_gtid", "now_commit", "now_start", "now_retries", "last_gtid", "last_commit", "last_start", "last_end",
-        "last_retries", "heartbeat",
+        "part",
+        "channel_name",
+        "worker_id",
+        "thread",
+        "service_state",
+        "error_number",
+        "error_text",
+        "error_at",
+        "now_gtid",
+        "now_commit",
+        "now_start",
+        "now_retries",
+        "last_gtid",
+        "last_commit",
+        "last_start",
+        "last_end",
+        "last_retries",
+        "heartbeat",
     ];
     const GTID: &str = "00000001-aaaa-11f0-8000-000000000000:818";
 
@@ -160,17 +184,63 @@ mod tests {
             NAMES,
             &[
                 &[
-                    Some("w"), Some(""), Some("1"), Some("13"), Some("ON"), Some("0"), Some(""),
-                    Some("0000-00-00 00:00:00.000000"), Some(GTID), Some("1764444709.934913"),
-                    Some("1764444709.936874"), Some("2"), Some(""), z, z, z, Some("0"), None,
+                    Some("w"),
+                    Some(""),
+                    Some("1"),
+                    Some("13"),
+                    Some("ON"),
+                    Some("0"),
+                    Some(""),
+                    Some("0000-00-00 00:00:00.000000"),
+                    Some(GTID),
+                    Some("1764444709.934913"),
+                    Some("1764444709.936874"),
+                    Some("2"),
+                    Some(""),
+                    z,
+                    z,
+                    z,
+                    Some("0"),
+                    None,
                 ],
                 &[
-                    Some("w"), Some(""), Some("2"), None, Some("ON"), Some("0"), Some(""),
-                    Some("0000-00-00 00:00:00.000000"), Some(""), z, z, Some("0"), Some(""), z, z, z, Some("0"), None,
+                    Some("w"),
+                    Some(""),
+                    Some("2"),
+                    None,
+                    Some("ON"),
+                    Some("0"),
+                    Some(""),
+                    Some("0000-00-00 00:00:00.000000"),
+                    Some(""),
+                    z,
+                    z,
+                    Some("0"),
+                    Some(""),
+                    z,
+                    z,
+                    z,
+                    Some("0"),
+                    None,
                 ],
                 &[
-                    Some("r"), Some(""), None, None, Some("ON"), Some("0"), Some(""), None, None, None, None, None,
-                    Some(GTID), Some("1764444709.934913"), None, Some("1764444709.936496"), None,
+                    Some("r"),
+                    Some(""),
+                    None,
+                    None,
+                    Some("ON"),
+                    Some("0"),
+                    Some(""),
+                    None,
+                    None,
+                    None,
+                    None,
+                    None,
+                    Some(GTID),
+                    Some("1764444709.934913"),
+                    None,
+                    Some("1764444709.936496"),
+                    None,
                     Some("1764444709.252554"),
                 ],
             ],
@@ -189,30 +259,67 @@ mod tests {
             })
         );
         assert_eq!(busy.error, None);
-        assert_eq!((&told.threads[1].applying, &told.threads[1].last_applied), (&None, &None));
+        assert_eq!(
+            (&told.threads[1].applying, &told.threads[1].last_applied),
+            (&None, &None)
+        );
         let receiver = &told.receivers[""];
-        assert_eq!(receiver.last_heartbeat, Some(ServerTime(1_764_444_709_252_554)));
-        assert_eq!(receiver.last_queued_end, Some(ServerTime(1_764_444_709_936_496)));
+        assert_eq!(
+            receiver.last_heartbeat,
+            Some(ServerTime(1_764_444_709_252_554))
+        );
+        assert_eq!(
+            receiver.last_queued_end,
+            Some(ServerTime(1_764_444_709_936_496))
+        );
     }
 
     #[test]
     fn the_worker_keeps_the_real_error_text_that_the_coordinator_only_points_to() {
         // Captured on 5.7.29: the worker that failed on a duplicate key.
         let told = appliers(&table(
-            &["part", "channel_name", "worker_id", "service_state", "seen_gtid", "error_number", "error_text", "error_at"],
+            &[
+                "part",
+                "channel_name",
+                "worker_id",
+                "service_state",
+                "seen_gtid",
+                "error_number",
+                "error_text",
+                "error_at",
+            ],
             &[
                 &[
-                    Some("w"), Some(""), Some("1"), Some("OFF"), Some("bd96b92b-ec2b-11f1-b483-02fc00000001:44"),
-                    Some("1062"), Some("Worker 1 failed executing transaction 'bd96b92b-ec2b-11f1-b483-02fc00000001:44' at master log binlog.000002, end_log_pos 1318; Could not execute Write_rows event on table shop.orders; Duplicate entry '2000' for key 'PRIMARY', Error_code: 1062"),
+                    Some("w"),
+                    Some(""),
+                    Some("1"),
+                    Some("OFF"),
+                    Some("bd96b92b-ec2b-11f1-b483-02fc00000001:44"),
+                    Some("1062"),
+                    Some(
+                        "Worker 1 failed executing transaction 'bd96b92b-ec2b-11f1-b483-02fc00000001:44' at master log binlog.000002, end_log_pos 1318; Could not execute Write_rows event on table shop.orders; Duplicate entry '2000' for key 'PRIMARY', Error_code: 1062",
+                    ),
                     Some("2026-11-29 19:34:35"),
                 ],
-                &[Some("c"), Some(""), None, Some("OFF"), None, Some("1062"), Some("Coordinator stopped because there were error(s) in the worker(s)."), None],
+                &[
+                    Some("c"),
+                    Some(""),
+                    None,
+                    Some("OFF"),
+                    None,
+                    Some("1062"),
+                    Some("Coordinator stopped because there were error(s) in the worker(s)."),
+                    None,
+                ],
             ],
         ));
         let worker = &told.threads[0];
         assert!(!worker.running);
         assert_eq!(worker.last_applied, None);
-        assert_eq!(worker.applying.as_ref().map(|t| t.gtid.ends_with(":44")), Some(true));
+        assert_eq!(
+            worker.applying.as_ref().map(|t| t.gtid.ends_with(":44")),
+            Some(true)
+        );
         let error = worker.error.as_ref().expect("an error");
         assert!(error.text.contains("Duplicate entry '2000'"));
         assert_eq!(told.threads[1].part, ApplierPart::Coordinator);
@@ -225,15 +332,33 @@ mod tests {
             &table(
                 &["id", "command", "state"],
                 &[
-                    &[Some("5"), Some("Slave_IO"), Some("Waiting for master to send event")],
-                    &[Some("6"), Some("Slave_SQL"), Some("Slave has read all relay log")],
-                    &[Some("7"), Some("Slave_worker"), Some("Waiting for work from SQL thread")],
+                    &[
+                        Some("5"),
+                        Some("Slave_IO"),
+                        Some("Waiting for master to send event"),
+                    ],
+                    &[
+                        Some("6"),
+                        Some("Slave_SQL"),
+                        Some("Slave has read all relay log"),
+                    ],
+                    &[
+                        Some("7"),
+                        Some("Slave_worker"),
+                        Some("Waiting for work from SQL thread"),
+                    ],
                 ],
             ),
             Some("east"),
         );
         let parts: Vec<_> = found.iter().map(|t| (t.part, t.thread)).collect();
-        assert_eq!(parts, [(ApplierPart::Coordinator, Some(6)), (ApplierPart::Worker(1), Some(7))]);
+        assert_eq!(
+            parts,
+            [
+                (ApplierPart::Coordinator, Some(6)),
+                (ApplierPart::Worker(1), Some(7))
+            ]
+        );
         assert_eq!(found[0].channel, "east");
     }
 }

@@ -52,9 +52,7 @@ fn field(line: &str) -> Option<(&str, &str)> {
     let (name, value) = line.split_once(':')?;
     let name = name.trim();
     let is_name = !name.is_empty()
-        && name
-            .chars()
-            .all(|c| c.is_ascii_alphanumeric() || c == '_')
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
         && !name.contains("0000");
     is_name.then(|| (name, value.strip_prefix(' ').unwrap_or(value)))
 }

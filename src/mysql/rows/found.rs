@@ -27,10 +27,12 @@ pub fn dump_threads(rows: &Rows, known: &mut Vec<FoundReplica>) {
             continue;
         }
         let uuid = row.filled(&["uuid"]);
-        let same = known.iter_mut().find(|replica| match (&uuid, &replica.uuid) {
-            (Some(ours), Some(theirs)) => ours.eq_ignore_ascii_case(theirs),
-            _ => replica.host == host,
-        });
+        let same = known
+            .iter_mut()
+            .find(|replica| match (&uuid, &replica.uuid) {
+                (Some(ours), Some(theirs)) => ours.eq_ignore_ascii_case(theirs),
+                _ => replica.host == host,
+            });
         match same {
             Some(replica) if replica.host.is_empty() => replica.host = host,
             Some(_) => {}
@@ -105,9 +107,15 @@ mod tests {
 
     #[test]
     fn r33_aurora_speaks_milliseconds() {
-        let found = platform_lag(&row(&[("Server_id", Some("reader-1")), ("Replica_lag_in_msec", Some("19.299"))]));
+        let found = platform_lag(&row(&[
+            ("Server_id", Some("reader-1")),
+            ("Replica_lag_in_msec", Some("19.299")),
+        ]));
         assert_eq!(found[0].lag, Span::from_micros(19_299));
-        let found = platform_lag(&row(&[("SERVER_ID", Some("reader-1")), ("REPLICA_LAG_IN_MILLISECONDS", None)]));
+        let found = platform_lag(&row(&[
+            ("SERVER_ID", Some("reader-1")),
+            ("REPLICA_LAG_IN_MILLISECONDS", None),
+        ]));
         assert!(found.is_empty(), "a lag that is not told is not zero");
     }
 
@@ -116,16 +124,37 @@ mod tests {
         let mut known = found_replicas(&table(
             &["Server_Id", "Host", "Port", "Source_Id", "Replica_UUID"],
             &[
-                &[Some("3"), Some("db3"), Some("3306"), Some("1"), Some("00000003-aaaa-11f0-8000-000000000000")],
-                &[Some("2"), Some(""), Some("3306"), Some("1"), Some("00000002-aaaa-11f0-8000-000000000000")],
+                &[
+                    Some("3"),
+                    Some("db3"),
+                    Some("3306"),
+                    Some("1"),
+                    Some("00000003-aaaa-11f0-8000-000000000000"),
+                ],
+                &[
+                    Some("2"),
+                    Some(""),
+                    Some("3306"),
+                    Some("1"),
+                    Some("00000002-aaaa-11f0-8000-000000000000"),
+                ],
             ],
         ));
         let dumps = table(
             &["host", "uuid"],
             &[
-                &[Some("10.0.0.3:46644"), Some("00000003-aaaa-11f0-8000-000000000000")],
-                &[Some("10.0.0.2"), Some("00000002-AAAA-11f0-8000-000000000000")],
-                &[Some("2abc::1:46660"), Some("00000004-aaaa-11f0-8000-000000000000")],
+                &[
+                    Some("10.0.0.3:46644"),
+                    Some("00000003-aaaa-11f0-8000-000000000000"),
+                ],
+                &[
+                    Some("10.0.0.2"),
+                    Some("00000002-AAAA-11f0-8000-000000000000"),
+                ],
+                &[
+                    Some("2abc::1:46660"),
+                    Some("00000004-aaaa-11f0-8000-000000000000"),
+                ],
                 &[Some("2abc::1:46661"), None],
             ],
         );
@@ -144,7 +173,15 @@ mod tests {
             ("Master_id", Some("1")),
         ]));
         assert_eq!((found[0].server_id, found[0].port), (Some(2), Some(3306)));
-        assert_eq!(coordinates(&row(&[("File", Some("binlog.000001")), ("Position", Some("767"))])),
-            Some(Coordinates { file: "binlog.000001".into(), position: 767 }));
+        assert_eq!(
+            coordinates(&row(&[
+                ("File", Some("binlog.000001")),
+                ("Position", Some("767"))
+            ])),
+            Some(Coordinates {
+                file: "binlog.000001".into(),
+                position: 767
+            })
+        );
     }
 }

@@ -25,7 +25,9 @@ pub fn heartbeat(rows: &Rows, table: &str, read_now: Option<ServerTime>) -> Opti
 fn heartbeat_row(row: Row<'_>) -> HeartbeatRow {
     let bytes = row.bytes(&["stamp"]);
     let bytes = bytes.value().copied().unwrap_or_default();
-    let column = row.place(&["stamp"]).map_or(ColumnKind::Other, |at| row.kind(at));
+    let column = row
+        .place(&["stamp"])
+        .map_or(ColumnKind::Other, |at| row.kind(at));
     let (kind, stamp) = match column {
         ColumnKind::Integer => (StampKind::Absolute, integer(bytes)),
         ColumnKind::Timestamp { .. } => (StampKind::Timestamp, wall(bytes)),
@@ -93,8 +95,8 @@ pub fn wall(bytes: &[u8]) -> Option<Wall> {
     if hour > 23 || minute > 59 || second > 60 {
         return None;
     }
-    let seconds = days_since_1970(year, month, day) * 86_400
-        + i64::from(hour * 3600 + minute * 60 + second);
+    let seconds =
+        days_since_1970(year, month, day) * 86_400 + i64::from(hour * 3600 + minute * 60 + second);
     let decimals = fraction.len().min(6);
     let below = format!("{:0<6}", &fraction[..decimals]);
     Some(Wall {
@@ -128,16 +130,28 @@ mod tests {
         let expected = Some(1_772_359_200_001_230);
         assert_eq!(micros_of("2026-03-01T10:00:00.001230"), expected);
         assert_eq!(micros_of("2026-03-01 10:00:00.00123"), expected);
-        assert_eq!(micros_of("2026-03-01 10:00:00"), Some(1_772_359_200_000_000));
-        assert_eq!(micros_of("2024-02-29 23:59:59Z"), Some(1_709_251_199_000_000));
+        assert_eq!(
+            micros_of("2026-03-01 10:00:00"),
+            Some(1_772_359_200_000_000)
+        );
+        assert_eq!(
+            micros_of("2024-02-29 23:59:59Z"),
+            Some(1_709_251_199_000_000)
+        );
         assert_eq!(micros_of("1970-01-01 00:00:00.5"), Some(500_000));
     }
 
     #[test]
     fn zero_dates_and_nonsense_are_no_stamps() {
         for text in [
-            "0000-00-00 00:00:00.000000", "", "now", "2026-13-01 00:00:00", "2026-03-01", "2026-03-01 25:00:00",
-            "2026-03-01 10:00:00.x", "äöü6-03-01 10:00:00",
+            "0000-00-00 00:00:00.000000",
+            "",
+            "now",
+            "2026-13-01 00:00:00",
+            "2026-03-01",
+            "2026-03-01 25:00:00",
+            "2026-03-01 10:00:00.x",
+            "äöü6-03-01 10:00:00",
         ] {
             assert_eq!(micros_of(text), None, "{text}");
         }
@@ -149,8 +163,16 @@ mod tests {
             &table(
                 &["stamp", "server_id", "utc_now"],
                 &[
-                    &[Some("2026-03-01T10:00:00.001230"), Some("11"), Some("2026-03-01 10:00:00.500000")],
-                    &[Some("2025-11-05T09:00:00.000980"), Some("7"), Some("2026-03-01 10:00:00.500000")],
+                    &[
+                        Some("2026-03-01T10:00:00.001230"),
+                        Some("11"),
+                        Some("2026-03-01 10:00:00.500000"),
+                    ],
+                    &[
+                        Some("2025-11-05T09:00:00.000980"),
+                        Some("7"),
+                        Some("2026-03-01 10:00:00.500000"),
+                    ],
                 ],
             ),
             "monitor.heartbeat",
@@ -168,11 +190,18 @@ mod tests {
     fn r27_a_column_of_whole_seconds_says_so() {
         let read = |kind, text: &str| {
             let rows = Rows {
-                columns: vec![Column { name: "stamp".into(), kind }],
+                columns: vec![Column {
+                    name: "stamp".into(),
+                    kind,
+                }],
                 cells: vec![vec![Some(text.as_bytes().to_vec())]],
             };
             let told = heartbeat(&rows, "t", Some(ServerTime(0))).expect("rows");
-            (told.rows[0].kind, told.rows[0].resolution, told.rows[0].wall)
+            (
+                told.rows[0].kind,
+                told.rows[0].resolution,
+                told.rows[0].wall,
+            )
         };
         let at = Some(1_772_359_200_000_000);
         let text = "2026-03-01 10:00:00";
@@ -181,7 +210,10 @@ mod tests {
             (StampKind::Wall, Span::from_secs(1), at)
         );
         assert_eq!(
-            read(ColumnKind::Timestamp { decimals: 3 }, "2026-03-01 10:00:00.000"),
+            read(
+                ColumnKind::Timestamp { decimals: 3 },
+                "2026-03-01 10:00:00.000"
+            ),
             (StampKind::Timestamp, Span::from_millis(1), at)
         );
         assert_eq!(

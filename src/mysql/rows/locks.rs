@@ -91,7 +91,8 @@ fn is_system(row: Row<'_>) -> bool {
 
 /// Never negative: a replication thread's "time" is counted from the event's stamp and can be in the future.
 fn age(row: Row<'_>) -> Option<Span> {
-    row.told::<i64>(&["time"]).map(|s| Span::from_secs(s.max(0)))
+    row.told::<i64>(&["time"])
+        .map(|s| Span::from_secs(s.max(0)))
 }
 
 #[cfg(test)]
@@ -106,21 +107,64 @@ mod tests {
         let list = table(
             LIST,
             &[
-                &[Some("12"), Some("system user"), Some(""), Some("Query"), Some("7"), Some("Waiting for global read lock"), None],
-                &[Some("13"), Some("system user"), Some(""), Some("Connect"), Some("7"), Some("Waiting for an event from Coordinator"), None],
-                &[Some("50"), Some("app"), Some("10.0.0.9:4711"), Some("Query"), Some("9"), Some("executing"), Some("SELECT 1")],
+                &[
+                    Some("12"),
+                    Some("system user"),
+                    Some(""),
+                    Some("Query"),
+                    Some("7"),
+                    Some("Waiting for global read lock"),
+                    None,
+                ],
+                &[
+                    Some("13"),
+                    Some("system user"),
+                    Some(""),
+                    Some("Connect"),
+                    Some("7"),
+                    Some("Waiting for an event from Coordinator"),
+                    None,
+                ],
+                &[
+                    Some("50"),
+                    Some("app"),
+                    Some("10.0.0.9:4711"),
+                    Some("Query"),
+                    Some("9"),
+                    Some("executing"),
+                    Some("SELECT 1"),
+                ],
             ],
         );
         let seen = waits_seen_in_states(&list);
         assert_eq!(seen.len(), 1);
-        assert_eq!((seen[0].waiting_thread, seen[0].waiter_is_applier), (12, true));
+        assert_eq!(
+            (seen[0].waiting_thread, seen[0].waiter_is_applier),
+            (12, true)
+        );
         let running = statements(&list);
         assert_eq!(running.len(), 1);
         assert_eq!(running[0].statement.as_deref(), Some("SELECT 1"));
 
         let mut waits = lock_waits(&table(
-            &["waiting", "applier", "object", "waited", "blocking", "blocking_user", "blocking_statement"],
-            &[&[Some("12"), Some("1"), Some("GLOBAL"), Some("7"), Some("50"), Some("app"), Some("FLUSH TABLES WITH READ LOCK")]],
+            &[
+                "waiting",
+                "applier",
+                "object",
+                "waited",
+                "blocking",
+                "blocking_user",
+                "blocking_statement",
+            ],
+            &[&[
+                Some("12"),
+                Some("1"),
+                Some("GLOBAL"),
+                Some("7"),
+                Some("50"),
+                Some("app"),
+                Some("FLUSH TABLES WITH READ LOCK"),
+            ]],
         ));
         add_waits_seen_in_states(&mut waits, seen);
         assert_eq!(waits.len(), 1, "the wait that names its blocker stays");

@@ -182,6 +182,9 @@ mod tests {
         let mut rows = row(&[("Last_SQL_Error", Some("x"))]);
         rows.cells[0][0] = Some(vec![0x62, 0xAE, 0xE1, 0xBD]);
         let row = rows.first().expect("a row");
-        assert_eq!(row.text(&["last_sql_error"]).as_deref(), Some("b\\xAE\\xE1\\xBD"));
+        assert_eq!(
+            row.text(&["last_sql_error"]).as_deref(),
+            Some("b\\xAE\\xE1\\xBD")
+        );
     }
 }

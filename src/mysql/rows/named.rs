@@ -37,14 +37,23 @@ fn source(status: &Named, settings: Option<&Named>) -> Option<SemiSyncSource> {
     let setting = |names: &[&str; 2]| settings.and_then(|s| s.either(names));
     Some(SemiSyncSource {
         enabled: settings.and_then(|s| {
-            s.switch(&["rpl_semi_sync_source_enabled", "rpl_semi_sync_master_enabled"])
+            s.switch(&[
+                "rpl_semi_sync_source_enabled",
+                "rpl_semi_sync_master_enabled",
+            ])
         }),
         active: crate::model::sample::switch(active),
-        clients: count("rpl_semi_sync_source_clients", "rpl_semi_sync_master_clients"),
+        clients: count(
+            "rpl_semi_sync_source_clients",
+            "rpl_semi_sync_master_clients",
+        ),
         required: required(settings),
-        timeout: setting(&["rpl_semi_sync_source_timeout", "rpl_semi_sync_master_timeout"])
-            .and_then(|text| text.parse().ok())
-            .map(Span::from_millis),
+        timeout: setting(&[
+            "rpl_semi_sync_source_timeout",
+            "rpl_semi_sync_master_timeout",
+        ])
+        .and_then(|text| text.parse().ok())
+        .map(Span::from_millis),
         wait_no_replica: settings.and_then(|s| {
             s.switch(&[
                 "rpl_semi_sync_source_wait_no_replica",
@@ -58,7 +67,10 @@ fn source(status: &Named, settings: Option<&Named>) -> Option<SemiSyncSource> {
         .map(str::to_owned),
         yes_tx: count("rpl_semi_sync_source_yes_tx", "rpl_semi_sync_master_yes_tx"),
         no_tx: count("rpl_semi_sync_source_no_tx", "rpl_semi_sync_master_no_tx"),
-        no_times: count("rpl_semi_sync_source_no_times", "rpl_semi_sync_master_no_times"),
+        no_times: count(
+            "rpl_semi_sync_source_no_times",
+            "rpl_semi_sync_master_no_times",
+        ),
         wait_sessions: count(
             "rpl_semi_sync_source_wait_sessions",
             "rpl_semi_sync_master_wait_sessions",
@@ -87,7 +99,10 @@ fn replica(status: &Named, settings: Option<&Named>) -> Option<SemiSyncReplica> 
     let active = status.either(&["rpl_semi_sync_replica_status", "rpl_semi_sync_slave_status"])?;
     Some(SemiSyncReplica {
         enabled: settings.and_then(|s| {
-            s.switch(&["rpl_semi_sync_replica_enabled", "rpl_semi_sync_slave_enabled"])
+            s.switch(&[
+                "rpl_semi_sync_replica_enabled",
+                "rpl_semi_sync_slave_enabled",
+            ])
         }),
         active: crate::model::sample::switch(active),
     })
@@ -111,7 +126,10 @@ mod tests {
     fn names_are_lower_case_and_values_readable() {
         let rows = table(
             &["Variable_name", "Value"],
-            &[&[Some("Rpl_semi_sync_source_status"), Some("ON")], &[Some("x"), None]],
+            &[
+                &[Some("Rpl_semi_sync_source_status"), Some("ON")],
+                &[Some("x"), None],
+            ],
         );
         let told = named(&rows);
         assert_eq!(told.text("rpl_semi_sync_source_status"), Some("ON"));
@@ -120,24 +138,46 @@ mod tests {
 
     #[test]
     fn r23_the_names_follow_the_plugin_and_none_means_not_installed() {
-        assert_eq!(semi_sync(&of(&[("threads_running", "2")]), None), SemiSync::default());
+        assert_eq!(
+            semi_sync(&of(&[("threads_running", "2")]), None),
+            SemiSync::default()
+        );
         let new = semi_sync(
-            &of(&[("rpl_semi_sync_source_status", "ON"), ("rpl_semi_sync_source_clients", "0"), ("rpl_semi_sync_replica_status", "OFF")]),
-            Some(&of(&[("rpl_semi_sync_source_timeout", "1000"), ("rpl_semi_sync_source_wait_for_replica_count", "2")])),
+            &of(&[
+                ("rpl_semi_sync_source_status", "ON"),
+                ("rpl_semi_sync_source_clients", "0"),
+                ("rpl_semi_sync_replica_status", "OFF"),
+            ]),
+            Some(&of(&[
+                ("rpl_semi_sync_source_timeout", "1000"),
+                ("rpl_semi_sync_source_wait_for_replica_count", "2"),
+            ])),
         );
         let source = new.source.expect("installed");
-        assert_eq!((source.active, source.clients, source.required), (Some(true), Some(0), Some(2)));
+        assert_eq!(
+            (source.active, source.clients, source.required),
+            (Some(true), Some(0), Some(2))
+        );
         assert_eq!(source.timeout, Some(Span::from_secs(1)));
         // Wanted or not is not told: not the same as off.
         assert_eq!(source.enabled, None);
         assert_eq!(new.replica.and_then(|r| r.active), Some(false));
 
         let old = semi_sync(
-            &of(&[("rpl_semi_sync_master_status", "OFF"), ("rpl_semi_sync_master_no_tx", "7")]),
-            Some(&of(&[("rpl_semi_sync_master_enabled", "ON"), ("gtid_domain_id", "0")])),
+            &of(&[
+                ("rpl_semi_sync_master_status", "OFF"),
+                ("rpl_semi_sync_master_no_tx", "7"),
+            ]),
+            Some(&of(&[
+                ("rpl_semi_sync_master_enabled", "ON"),
+                ("gtid_domain_id", "0"),
+            ])),
         );
         let source = old.source.expect("built in");
-        assert_eq!((source.enabled, source.active, source.no_tx), (Some(true), Some(false), Some(7)));
+        assert_eq!(
+            (source.enabled, source.active, source.no_tx),
+            (Some(true), Some(false), Some(7))
+        );
         assert_eq!(source.required, Some(1));
         assert_eq!(old.replica, None);
     }

@@ -44,15 +44,70 @@ mod tests {
     #[test]
     fn r46_prepared_xa_appliers_and_people_are_told_apart() {
         let found = transactions(&table(
-            &["trx_id", "thread", "trx_started", "age", "trx_rows_modified", "trx_rows_locked", "trx_query", "user", "host", "command", "state"],
             &[
-                &[Some("9"), Some("0"), Some("2026-11-29 19:05:10"), Some("9000"), Some("1"), Some("2"), None, None, None, None, None],
-                &[Some("1574"), Some("41"), Some("2026-11-29 19:05:10"), Some("7"), Some("2"), Some("3"), Some("SELECT SLEEP(8)"), Some("root"), Some("localhost"), Some("Query"), Some("User sleep")],
-                &[Some("1575"), Some("13"), None, None, None, None, None, Some("system user"), Some(""), Some("Query"), None],
+                "trx_id",
+                "thread",
+                "trx_started",
+                "age",
+                "trx_rows_modified",
+                "trx_rows_locked",
+                "trx_query",
+                "user",
+                "host",
+                "command",
+                "state",
+            ],
+            &[
+                &[
+                    Some("9"),
+                    Some("0"),
+                    Some("2026-11-29 19:05:10"),
+                    Some("9000"),
+                    Some("1"),
+                    Some("2"),
+                    None,
+                    None,
+                    None,
+                    None,
+                    None,
+                ],
+                &[
+                    Some("1574"),
+                    Some("41"),
+                    Some("2026-11-29 19:05:10"),
+                    Some("7"),
+                    Some("2"),
+                    Some("3"),
+                    Some("SELECT SLEEP(8)"),
+                    Some("root"),
+                    Some("localhost"),
+                    Some("Query"),
+                    Some("User sleep"),
+                ],
+                &[
+                    Some("1575"),
+                    Some("13"),
+                    None,
+                    None,
+                    None,
+                    None,
+                    None,
+                    Some("system user"),
+                    Some(""),
+                    Some("Query"),
+                    None,
+                ],
             ],
         ));
         let owners: Vec<_> = found.iter().map(|t| t.owner).collect();
-        assert_eq!(owners, [TransactionOwner::PreparedXa, TransactionOwner::User, TransactionOwner::Applier]);
+        assert_eq!(
+            owners,
+            [
+                TransactionOwner::PreparedXa,
+                TransactionOwner::User,
+                TransactionOwner::Applier
+            ]
+        );
         assert_eq!(found[0].age, Some(Span::from_secs(9000)));
         assert_eq!(found[1].statement.as_deref(), Some("SELECT SLEEP(8)"));
         assert_eq!((found[2].age, &found[2].host), (None, &None));
