@@ -34,7 +34,7 @@ fn forbidden_outside(module: &str) -> &'static [&'static str] {
         "crossbeam_channel",
         "Instant::now",
         "SystemTime",
-        "jiff::Zoned::now",
+        "ZonedDateTime::now",
         "Timestamp::now",
     ];
     match module {
@@ -56,7 +56,7 @@ fn forbidden_outside(module: &str) -> &'static [&'static str] {
             "rfd",
             "Instant::now",
             "SystemTime",
-            "Zoned::now",
+            "ZonedDateTime::now",
             "Timestamp::now",
             "eframe",
             "std::process",

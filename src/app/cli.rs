@@ -33,7 +33,12 @@ pub enum Command {
 #[derive(Clone, Debug, Args)]
 pub struct Selection {
     /// A saved topology by its name, or a topology file.
-    #[arg(long, value_name = "NAME|FILE", conflicts_with = "server", required_unless_present = "server")]
+    #[arg(
+        long,
+        value_name = "NAME|FILE",
+        conflicts_with = "server",
+        required_unless_present = "server"
+    )]
     pub topology: Option<String>,
 
     /// A server, as [user@]host[:port], [user@][IPv6]:port or the path of a socket; may be given several times.
@@ -166,7 +171,9 @@ mod tests {
     fn servers_and_intervals_are_read_as_a_person_writes_them() {
         let line = "replicascope watch --server monitor@db1:3307 --server 2abc::1 --interval 200ms --for 30s --json";
         let cli = Cli::try_parse_from(line.split(' ')).unwrap();
-        let Some(Command::Watch(args)) = cli.command else { panic!("not watch") };
+        let Some(Command::Watch(args)) = cli.command else {
+            panic!("not watch")
+        };
         assert_eq!(args.selection.server.len(), 2);
         assert_eq!(args.selection.server[0].user.as_deref(), Some("monitor"));
         assert_eq!(args.selection.interval, Some(Span::from_millis(200)));
@@ -182,7 +189,14 @@ mod tests {
 
     #[test]
     fn an_interval_without_a_unit_is_refused() {
-        let line = ["replicascope", "watch", "--server", "a", "--interval", "200"];
+        let line = [
+            "replicascope",
+            "watch",
+            "--server",
+            "a",
+            "--interval",
+            "200",
+        ];
         assert!(Cli::try_parse_from(line).is_err());
     }
 }

@@ -21,13 +21,19 @@ pub fn resolve(
     let mut session = SessionSecrets::default();
     let mut found = BTreeMap::new();
     for server in &profile.servers {
-        let Some((account, key)) = profile.account_for(server) else { continue };
+        let Some((account, key)) = profile.account_for(server) else {
+            continue;
+        };
         let terminal = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
         let circumstances = Circumstances {
             password_file,
             password_variable: std::env::var_os(PASSWORD_VARIABLE).is_some(),
             source: Some(&account.secret),
-            asking: if terminal { Asking::Possible } else { Asking::Impossible },
+            asking: if terminal {
+                Asking::Possible
+            } else {
+                Asking::Impossible
+            },
         };
         let secret = one(&circumstances, &key, &session, &account.user, words)?;
         session.keep(key, secret.clone());

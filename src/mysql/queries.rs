@@ -29,6 +29,8 @@ pub enum Question {
     Applied,
     Wait,
     Grants,
+    /// An earlier session of ours that never answered.
+    Predecessor,
 }
 
 impl Question {
@@ -55,6 +57,7 @@ impl Question {
             Question::Applied => "trouble.question.applied",
             Question::Wait => "trouble.question.wait",
             Question::Grants => "trouble.question.grants",
+            Question::Predecessor => "trouble.question.predecessor",
         }
     }
 }
@@ -309,6 +312,16 @@ fn processlist(dialect: &Dialect) -> &'static str {
 }
 
 /// Ages against the server's system zone: `trx_started` is in that, whatever the session's zone is.
+/// An earlier session of ours that still runs a statement: recognised by its id, our account and our comment.
+pub fn hanging_session(dialect: &Dialect, session_id: u64) -> String {
+    format!(
+        "{NAME}SELECT id FROM {} WHERE id = {session_id} AND user = SUBSTRING_INDEX(USER(), '@', 1) \
+         AND info LIKE '{}%'",
+        processlist(dialect),
+        NAME.trim_end()
+    )
+}
+
 fn transactions(dialect: &Dialect, threshold: Span) -> String {
     let age =
         "TIMESTAMPDIFF(SECOND, x.trx_started, CONVERT_TZ(UTC_TIMESTAMP(), '+00:00', 'SYSTEM'))";
