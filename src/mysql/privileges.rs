@@ -204,7 +204,8 @@ fn tested_statement<'a>(
 ) -> Option<&'a str> {
     match question {
         Question::Channels => Some(&statements.channels),
-        Question::Appliers => statements.appliers.as_deref(),
+        // MariaDB's come from the process list, which leaves out what PROCESS would show: the transactions tell.
+        Question::Appliers if !dialect.product.is_mariadb() => statements.appliers.as_deref(),
         Question::BinlogPosition if dialect.log_bin => Some(&statements.binlog_position),
         Question::BinaryLogs if dialect.log_bin => Some(&statements.binary_logs),
         Question::Replicas => Some(&statements.replicas),

@@ -230,7 +230,7 @@ fn appliers(dialect: &Dialect) -> Option<String> {
     } else if dialect.product.is_mariadb() {
         Some(format!(
             "{NAME}SELECT ID AS id, COMMAND AS command, STATE AS state FROM information_schema.PROCESSLIST \
-             WHERE USER = 'system user'"
+             WHERE USER = 'system user' ORDER BY ID"
         ))
     } else {
         None
@@ -394,7 +394,7 @@ fn lock_waits_80() -> String {
          TIMESTAMPDIFF(SECOND, x.trx_wait_started, CONVERT_TZ(UTC_TIMESTAMP(), '+00:00', 'SYSTEM')) AS waited, {blocker} \
          FROM performance_schema.data_lock_waits w \
          JOIN performance_schema.threads r ON r.THREAD_ID = w.REQUESTING_THREAD_ID \
-         LEFT JOIN performance_schema.threads b ON b.THREAD_ID = w.BLOCKING_THREAD_ID \
+         LEFT JOIN performance_schema.threads b ON b.THREAD_ID = w.BLOCKING_THREAD_ID AND b.THREAD_ID <> r.THREAD_ID \
          LEFT JOIN performance_schema.data_locks l ON l.ENGINE_LOCK_ID = w.REQUESTING_ENGINE_LOCK_ID \
          LEFT JOIN information_schema.INNODB_TRX x ON x.trx_mysql_thread_id = r.PROCESSLIST_ID {last_statement} \
          UNION ALL SELECT r.PROCESSLIST_ID, {applier}, \
