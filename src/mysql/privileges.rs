@@ -6,10 +6,10 @@ use crate::model::phrase::{Phrase, phrase};
 use crate::model::server::{Product, Version};
 use crate::model::trouble::{Trouble, TroubleKind};
 
+use super::asker::Asker;
 use super::connect::Dialer;
 use super::dialect::Dialect;
 use super::endpoint::{Endpoint, HeartbeatTable};
-use super::poll::Asker;
 use super::queries::{NAME, Question, Statements, identifier, literal};
 use super::rows::{Rows, named};
 
