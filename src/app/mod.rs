@@ -1,1 +1,3 @@
 //! The glue: window, headless commands, actions carried out.
+
+pub mod conductor;
