@@ -121,8 +121,11 @@ impl<'a> ServerFacts<'a> {
 
     /// It replicates from a server that replicates from it.
     pub fn is_in_a_ring(&self) -> bool {
-        let from_a_replica_of_its_own =
-            |channel: &ChannelFacts<'_>| channel.source.is_some_and(|source| self.replicas.contains(&source));
+        let from_a_replica_of_its_own = |channel: &ChannelFacts<'_>| {
+            channel
+                .source
+                .is_some_and(|source| self.replicas.contains(&source))
+        };
         self.channels.iter().any(from_a_replica_of_its_own)
     }
 }

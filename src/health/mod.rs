@@ -9,25 +9,17 @@ pub mod judgement;
 
 pub mod rules;
 
-pub mod book;
-pub mod lamps;
-pub mod verdict;
-
 #[cfg(test)]
 pub mod build;
 
 pub use judgement::{Judgement, Patience};
 pub use rules::{RULES, Rule};
-pub use verdict::verdict_of_topology;
 
 use facts::Facts;
 
 /// What all rules say, in the order of [`RULES`].
 pub fn judge(facts: &Facts<'_>) -> Vec<Judgement> {
-    RULES
-        .iter()
-        .flat_map(|rule| rule.judge(facts))
-        .collect()
+    RULES.iter().flat_map(|rule| rule.judge(facts)).collect()
 }
 
 #[cfg(test)]

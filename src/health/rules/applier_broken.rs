@@ -31,8 +31,8 @@ fn judge(place: &Place<'_, '_>) -> Say {
     let Some(error) = real_error(place).filter(|_| !channel.applier.is_running()) else {
         return Say::Fine;
     };
-    let text = phrase("finding.applier_broken.text")
-        .with("number", Arg::Number(error.number.into()));
+    let text =
+        phrase("finding.applier_broken.text").with("number", Arg::Number(error.number.into()));
     let draft = Draft::new(Severity::Critical, text)
         .evidence([quoted(&error.text)])
         .advice("finding.applier_broken.advice");

@@ -4,6 +4,7 @@
 //! Why: threads Yes, `Seconds_Behind_Source` 0, no error, and the data is from yesterday (R04).
 //! What to do: see what it works on and what blocks it; a huge transaction or a lock is the usual reason.
 //! Decided: something waits for the applier and its position has not moved for 5 s, or the lag limit if that is longer.
+//! A position that stands because nothing was written is no trouble, so something must be seen to wait.
 //! A delayed replica that waits on purpose, and a stopped applier, are not meant.
 //! Can't tell: covered by the stale rules.
 
@@ -37,8 +38,23 @@ pub fn standing_for(
     if !channel.channel.applier.is_running() || waits_on_purpose {
         return None;
     }
+    if !something_waits(channel, server) {
+        return None;
+    }
     let standing = now.since(channel.standing_since?);
     (standing >= STANDING_AT_LEAST.max(server.thresholds.lag_warning)).then_some(standing)
+}
+
+/// Transactions are exact, bytes rough; where neither is known, a better clock than `Seconds_Behind_Source` decides.
+fn something_waits(channel: &ChannelFacts<'_>, server: &ServerFacts<'_>) -> bool {
+    let backlog = &channel.lag.backlog;
+    let late = channel
+        .lag
+        .headline
+        .measured()
+        .is_some_and(|m| m.value >= server.thresholds.lag_warning);
+    let waiting = backlog.transactions.max(backlog.received).or(backlog.bytes);
+    late || waiting > Some(0)
 }
 
 fn judge(place: &Place<'_, '_>) -> Say {
@@ -97,9 +113,20 @@ mod tests {
     }
 
     #[test]
+    fn r04_the_sources_position_grows_and_the_applier_stands() {
+        let mut town = source_and_replica();
+        town.about_channel().standing_since = Some(secs_ago(5));
+        town.about_channel().lag = lag_by(Method::SecondsBehind, Span::ZERO);
+        assert_eq!(raised(&town, &RULE), [], "an idle source looks like this");
+        town.about_channel().lag.backlog.bytes = Some(70_000_000);
+        assert_eq!(raised(&town, &RULE).len(), 1);
+    }
+
+    #[test]
     fn r14_a_delayed_replica_may_wait() {
         let mut town = source_and_replica();
         town.about_channel().standing_since = Some(secs_ago(600));
+        town.late_by(Span::from_secs(13));
         town.channel().planned_delay = Span::from_secs(3600);
         town.channel().remaining_delay = Some(Span::from_secs(10));
         assert_eq!(raised(&town, &RULE), []);
@@ -109,6 +136,7 @@ mod tests {
     fn a_stopped_applier_stands_for_another_reason() {
         let mut town = source_and_replica();
         town.about_channel().standing_since = Some(secs_ago(600));
+        town.late_by(Span::from_secs(13));
         town.channel().applier = ThreadState::Stopped;
         assert_eq!(raised(&town, &RULE), []);
     }

@@ -31,12 +31,11 @@ fn judge(place: &Place<'_, '_>) -> Say {
     match &channel.applier {
         ThreadState::Running => Say::Fine,
         ThreadState::Untold => Say::CannotTell(phrase("lag.why.applier_untold")),
-        ThreadState::Stopped => Draft::new(
-            Severity::Critical,
-            phrase("finding.applier_stopped.text"),
-        )
-        .advice("finding.applier_stopped.advice")
-        .say(),
+        ThreadState::Stopped => {
+            Draft::new(Severity::Critical, phrase("finding.applier_stopped.text"))
+                .advice("finding.applier_stopped.advice")
+                .say()
+        }
         ThreadState::Connecting => Say::Fine,
         ThreadState::Other(word) => Draft::new(
             Severity::Critical,

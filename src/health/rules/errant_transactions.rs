@@ -82,8 +82,17 @@ mod tests {
         town.replica().memory.errant = Some(gtids(SET));
         let found = &raised(&town, &RULE)[0];
         assert_eq!(found.text.arg("count"), Some(&5.into()));
-        assert_eq!(found.evidence, [phrase("evidence.gtids").with("gtids", SET)]);
-        assert!(found.sql.as_deref().unwrap_or_default().contains("SHOW BINLOG EVENTS"));
+        assert_eq!(
+            found.evidence,
+            [phrase("evidence.gtids").with("gtids", SET)]
+        );
+        assert!(
+            found
+                .sql
+                .as_deref()
+                .unwrap_or_default()
+                .contains("SHOW BINLOG EVENTS")
+        );
     }
 
     #[test]
@@ -91,7 +100,10 @@ mod tests {
         let mut town = source_and_replica();
         assert_eq!(cannot_tell(&town, &RULE), ["lamp.errant_not_compared"]);
         town.replica().memory.errant = Some(gtids(""));
-        assert_eq!((raised(&town, &RULE), cannot_tell(&town, &RULE)), (vec![], vec![]));
+        assert_eq!(
+            (raised(&town, &RULE), cannot_tell(&town, &RULE)),
+            (vec![], vec![])
+        );
     }
 
     #[test]

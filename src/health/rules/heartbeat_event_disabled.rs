@@ -39,7 +39,10 @@ fn judge(facts: &Facts<'_>, server: &ServerFacts<'_>, sample: &Sample) -> Say {
     if beats_arrive(facts, server) || events.iter().any(|event| runs(event, sample)) {
         return Say::Fine;
     }
-    let promoted = matches!(server.memory.role_changed, Some((Role::Replica | Role::Intermediate, _)));
+    let promoted = matches!(
+        server.memory.role_changed,
+        Some((Role::Replica | Role::Intermediate, _))
+    );
     let name = format!("{}.{}", event.schema, event.name);
     let text = match (is_enabled(event), promoted) {
         (true, _) => phrase("finding.heartbeat_event_disabled.scheduler_off"),
@@ -109,8 +112,17 @@ mod tests {
         let mut town = town("REPLICA_SIDE_DISABLED");
         town.source().memory.role_changed = Some((Role::Replica, secs_ago(30)));
         let found = &raised(&town, &RULE)[0];
-        assert_eq!(found.text.key, "finding.heartbeat_event_disabled.new_source");
-        assert!(found.sql.as_deref().unwrap_or_default().starts_with("ALTER EVENT `monitor`.`ev_heartbeat` ENABLE"));
+        assert_eq!(
+            found.text.key,
+            "finding.heartbeat_event_disabled.new_source"
+        );
+        assert!(
+            found
+                .sql
+                .as_deref()
+                .unwrap_or_default()
+                .starts_with("ALTER EVENT `monitor`.`ev_heartbeat` ENABLE")
+        );
     }
 
     #[test]

@@ -53,8 +53,11 @@ mod tests {
         assert_eq!(raised(&town, &RULE), []);
         town.replica().sample().channels = known(vec![]);
         assert_eq!(raised_key(&town, &RULE), "finding.not_replicating.text");
-        town.replica().sample().channels =
-            Answer::Refused(trouble(TroubleKind::MissingPrivilege, 1227, "SLAVE MONITOR"));
+        town.replica().sample().channels = Answer::Refused(trouble(
+            TroubleKind::MissingPrivilege,
+            1227,
+            "SLAVE MONITOR",
+        ));
         assert_eq!(cannot_tell(&town, &RULE), ["test.trouble"]);
     }
 

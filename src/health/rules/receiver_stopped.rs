@@ -33,12 +33,11 @@ fn judge(place: &Place<'_, '_>) -> Say {
         .evidence([quoted(&error.text)])
         .advice("finding.receiver_stopped.error_advice")
         .say(),
-        (ThreadState::Stopped, None) => Draft::new(
-            Severity::Critical,
-            phrase("finding.receiver_stopped.text"),
-        )
-        .advice("finding.receiver_stopped.advice")
-        .say(),
+        (ThreadState::Stopped, None) => {
+            Draft::new(Severity::Critical, phrase("finding.receiver_stopped.text"))
+                .advice("finding.receiver_stopped.advice")
+                .say()
+        }
         (ThreadState::Other(word), _) => Draft::new(
             Severity::Critical,
             phrase("finding.receiver_stopped.state").with("state", word.as_str()),

@@ -68,7 +68,10 @@ mod tests {
     #[test]
     fn read_only_without_super_read_only_counts_on_mysql() {
         assert_eq!(asked(true, Some(true)), "");
-        assert_eq!(asked(true, Some(false)), "finding.replica_writable.privileged");
+        assert_eq!(
+            asked(true, Some(false)),
+            "finding.replica_writable.privileged"
+        );
         assert_eq!(asked(false, Some(false)), "finding.replica_writable.text");
     }
 

@@ -73,9 +73,8 @@ fn judge(facts: &Facts<'_>, server: &ServerFacts<'_>, end: &SemiSyncSource) -> S
     let since = remembered.map(|degraded| {
         phrase("evidence.degraded_for").with("for", facts.now.since(degraded.since))
     });
-    let unacknowledged = remembered.map(|degraded| {
-        phrase("evidence.unacknowledged").with("count", degraded.unacknowledged)
-    });
+    let unacknowledged = remembered
+        .map(|degraded| phrase("evidence.unacknowledged").with("count", degraded.unacknowledged));
     let clients = end
         .clients
         .map(|clients| phrase("evidence.semi_sync_clients").with("count", clients));
@@ -115,7 +114,11 @@ mod tests {
         });
         let found = &raised(&town, &RULE)[0];
         assert_eq!(found.evidence.len(), 3);
-        assert!(found.evidence.contains(&phrase("evidence.unacknowledged").with("count", 31)));
+        assert!(
+            found
+                .evidence
+                .contains(&phrase("evidence.unacknowledged").with("count", 31))
+        );
     }
 
     #[test]

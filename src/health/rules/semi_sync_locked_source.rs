@@ -83,6 +83,9 @@ mod tests {
         assert!(asked(Span::from_secs(10), 3, 0));
         assert!(asked(Span::from_secs(86_400), 0, 0));
         assert!(!asked(Span::from_secs(10), 0, 0), "not yet");
-        assert!(!asked(Span::from_secs(10), 3, 1), "a short wait is ordinary");
+        assert!(
+            !asked(Span::from_secs(10), 3, 1),
+            "a short wait is ordinary"
+        );
     }
 }

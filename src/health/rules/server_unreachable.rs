@@ -36,13 +36,17 @@ fn judge(server: &ServerFacts<'_>) -> Say {
         .evidence(detail)
         .evidence(trouble.hint.clone());
     match server.takes_writes() && !server.replicas.is_empty() {
-        true => draft.advice("finding.server_unreachable.source_advice").say(),
+        true => draft
+            .advice("finding.server_unreachable.source_advice")
+            .say(),
         false => draft.advice("finding.server_unreachable.advice").say(),
     }
 }
 
 fn text(server: &ServerFacts<'_>, trouble: &Trouble) -> Phrase {
-    let refusing = trouble.code.filter(|_| trouble.kind == TroubleKind::Refusing);
+    let refusing = trouble
+        .code
+        .filter(|_| trouble.kind == TroubleKind::Refusing);
     let is_source = server.takes_writes() && !server.replicas.is_empty();
     match (refusing, is_source) {
         (Some(code), true) => phrase("finding.server_unreachable.source_refuses")

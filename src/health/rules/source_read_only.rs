@@ -64,6 +64,10 @@ mod tests {
     #[test]
     fn a_replica_is_meant_to_be_read_only() {
         let town = source_and_replica();
-        assert_eq!(RULE.judge(&town.facts()).len(), 1, "only the source is asked");
+        assert_eq!(
+            RULE.judge(&town.facts()).len(),
+            1,
+            "only the source is asked"
+        );
     }
 }

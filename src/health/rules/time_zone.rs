@@ -71,7 +71,14 @@ mod tests {
 
     #[test]
     fn r25_a_real_lag_that_passes_two_hours_is_not() {
-        assert_eq!(asked(&[7_198_000, 7_199_000, 7_200_000, 7_201_000, 7_202_000]), "");
-        assert_eq!(asked(&[300, 700, 100, 900, 500]), "", "nor is a healthy one");
+        assert_eq!(
+            asked(&[7_198_000, 7_199_000, 7_200_000, 7_201_000, 7_202_000]),
+            ""
+        );
+        assert_eq!(
+            asked(&[300, 700, 100, 900, 500]),
+            "",
+            "nor is a healthy one"
+        );
     }
 }

@@ -59,9 +59,7 @@ fn judge(facts: &Facts<'_>) -> Say {
         .iter()
         .find(|s| s.current().and_then(Sample::is_writable).is_none());
     match unknown {
-        Some(server) => {
-            Say::CannotTell(phrase("lamp.writable_untold").with("server", server.name))
-        }
+        Some(server) => Say::CannotTell(phrase("lamp.writable_untold").with("server", server.name)),
         None => Say::Fine,
     }
 }
@@ -77,7 +75,10 @@ fn is_candidate(server: &ServerFacts<'_>) -> bool {
 /// Some replica has channels from both.
 fn feed_one_replica(facts: &Facts<'_>, one: &ServerFacts<'_>, other: &ServerFacts<'_>) -> bool {
     let feeds = |replica: &ServerFacts<'_>, source: WatchId| {
-        replica.channels.iter().any(|channel| channel.source == Some(source))
+        replica
+            .channels
+            .iter()
+            .any(|channel| channel.source == Some(source))
     };
     facts
         .servers
