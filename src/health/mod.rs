@@ -9,11 +9,17 @@ pub mod judgement;
 
 pub mod rules;
 
+pub mod book;
+pub mod lamps;
+pub mod verdict;
+
 #[cfg(test)]
 pub mod build;
 
+pub use book::{Book, Change};
 pub use judgement::{Judgement, Patience};
 pub use rules::{RULES, Rule};
+pub use verdict::verdict_of_topology;
 
 use facts::Facts;
 
