@@ -65,6 +65,11 @@ pub trait Link {
         limit: Duration,
     ) -> Result<WaitAnswer, Trouble>;
 
+    /// Makes sure that an earlier session of ours, whose statement never answered, is gone from the server: kills it
+    /// if it is still there and recognisably ours. False when it hangs on all the same; then no further session may
+    /// be opened for now, or they would pile up (R36).
+    fn end_predecessor(&mut self, session_id: u64) -> Result<bool, Trouble>;
+
     /// The connection is out of step or gone: drop it, do not use it again.
     fn is_spoiled(&self) -> bool;
 

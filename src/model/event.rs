@@ -20,10 +20,6 @@ pub struct Event {
 #[derive(Clone, Debug)]
 pub enum What {
     Link(LinkState),
-    /// A poll was due while the last one was still waiting for its answer (R36).
-    PollOverdue {
-        asked_at: Moment,
-    },
     Sampled(Arc<Sample>),
     Marked(Mark),
     Waited(Waited),

@@ -73,6 +73,32 @@ pub enum Lamp {
     NotApplicable,
 }
 
+/// A lamp with the word beside it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lit {
+    pub lamp: Lamp,
+    pub text: Phrase,
+}
+
+/// The three things to watch at once: missing one of them misses a class of failure.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lamps {
+    /// Receiver and applier run.
+    pub threads: Lit,
+    /// The real lag, not what the server says of itself.
+    pub lag: Lit,
+    /// Semi-sync is in force and acknowledged.
+    pub semi_sync: Lit,
+}
+
+/// The one sentence on top of a topology, and the second, dimmer one under it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TopologyVerdict {
+    pub lamp: Lamp,
+    pub headline: Phrase,
+    pub detail: Option<Phrase>,
+}
+
 /// The health of a channel or server, part of the JSON contract.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Health {

@@ -14,7 +14,7 @@ use super::asker::Asker;
 use super::dialect::Dialect;
 use super::endpoint::Endpoint;
 use super::poll::Carried;
-use super::queries::{Question, Statements};
+use super::queries::{self, NAME, Question, Statements};
 use super::rows::{GtidCache, Row, channels, coordinates, wall};
 use super::session::Session;
 use super::trouble::{unreadable, wait_failed};
@@ -128,6 +128,20 @@ impl MySqlLink {
     }
 }
 
+/// A killed session notices when its statement next looks; most do within milliseconds.
+const TIME_TO_DIE: Duration = Duration::from_millis(100);
+
+impl MySqlLink {
+    /// Whether a query for sessions finds one. An account that may not see the process list still sees its own.
+    fn is_listed(&mut self, sql: &str) -> Result<bool, Trouble> {
+        match self.asker.session.ask(Question::Predecessor, sql) {
+            Ok(rows) => Ok(rows.first().is_some()),
+            Err(trouble) if self.is_spoiled() => Err(trouble),
+            Err(_) => Ok(false),
+        }
+    }
+}
+
 impl Link for MySqlLink {
     fn product(&self) -> &Product {
         &self.dialect.product
@@ -181,6 +195,22 @@ impl Link for MySqlLink {
             answered_at: clock::now(),
             outcome,
         })
+    }
+
+    fn end_predecessor(&mut self, session_id: u64) -> Result<bool, Trouble> {
+        let look = queries::hanging_session(&self.dialect, session_id);
+        if !self.is_listed(&look)? {
+            return Ok(true);
+        }
+        // Refused when it ended by itself in this moment; the second look tells.
+        let kill = format!("{NAME}KILL {session_id}");
+        if let Err(trouble) = self.asker.session.ask(Question::Predecessor, &kill)
+            && self.is_spoiled()
+        {
+            return Err(trouble);
+        }
+        std::thread::sleep(TIME_TO_DIE);
+        Ok(!self.is_listed(&look)?)
     }
 
     fn is_spoiled(&self) -> bool {

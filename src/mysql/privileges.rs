@@ -65,7 +65,8 @@ pub fn grant(
         | Question::Mark
         | Question::Applied
         | Question::Wait
-        | Question::Grants => return None,
+        | Question::Grants
+        | Question::Predecessor => return None,
     })
 }
 

@@ -1,1 +1,29 @@
-//! Layer 4: draws.
+//! Layer 4: draws what the store knows. Screens take data made for them and answer with actions; they know no files,
+//! no network, no clock.
+//!
+//! `fonts` and `theme` are the look, `widgets` the small parts every screen is built of.
+
+pub mod action;
+pub mod fonts;
+pub mod theme;
+pub mod widgets;
+
+use crate::model::preferences::Preferences;
+use crate::model::profile::{ServerId, TopologyId, TopologyProfile};
+use crate::model::time::Moment;
+use crate::store::Store;
+use crate::words::Catalogue;
+
+/// What every screen may look at while it draws one frame.
+#[derive(Clone, Copy)]
+pub struct Frame<'a> {
+    pub store: &'a Store,
+    pub now: Moment,
+    pub words: &'a Catalogue,
+    pub profiles: &'a [TopologyProfile],
+    pub preferences: &'a Preferences,
+    /// The topology on show.
+    pub topology: Option<&'a TopologyId>,
+    /// The server on show within it.
+    pub server: Option<&'a ServerId>,
+}

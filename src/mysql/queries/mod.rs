@@ -37,6 +37,8 @@ pub enum Question {
     Applied,
     Wait,
     Grants,
+    /// An earlier session of ours that never answered.
+    Predecessor,
 }
 
 impl Question {
@@ -63,6 +65,7 @@ impl Question {
             Question::Applied => "trouble.question.applied",
             Question::Wait => "trouble.question.wait",
             Question::Grants => "trouble.question.grants",
+            Question::Predecessor => "trouble.question.predecessor",
         }
     }
 }
@@ -235,6 +238,16 @@ fn processlist(dialect: &Dialect) -> &'static str {
     } else {
         "information_schema.PROCESSLIST"
     }
+}
+
+/// An earlier session of ours that still runs a statement: recognised by its id, our account and our comment.
+pub fn hanging_session(dialect: &Dialect, session_id: u64) -> String {
+    format!(
+        "{NAME}SELECT id FROM {} WHERE id = {session_id} AND user = SUBSTRING_INDEX(USER(), '@', 1) \
+         AND info LIKE '{}%'",
+        processlist(dialect),
+        NAME.trim_end()
+    )
 }
 
 /// Ages against the server's system zone: `trx_started` is in that, whatever the session's zone is.

@@ -1,0 +1,115 @@
+//! What the rules judge: the newest facts of one topology, put side by side. Built by the store; no rule asks for more.
+
+use crate::lag::clock::ClockEstimate;
+use crate::model::event::LinkState;
+use crate::model::finding::Role;
+use crate::model::gtid::Gtids;
+use crate::model::lag::LagView;
+use crate::model::phrase::Phrase;
+use crate::model::profile::{ExpectedRole, Thresholds};
+use crate::model::replication::Channel;
+use crate::model::sample::Sample;
+use crate::model::server::WatchId;
+use crate::model::time::{Moment, Span};
+
+/// One topology at one instant.
+#[derive(Clone, Debug)]
+pub struct Facts<'a> {
+    pub now: Moment,
+    pub servers: Vec<ServerFacts<'a>>,
+}
+
+/// How well the newest sample speaks for the present.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Freshness {
+    /// No complete poll yet in this session.
+    Never,
+    /// At most 1.5 poll intervals old.
+    Fresh,
+    /// Older, still usable.
+    Late { age: Span },
+    /// Too old to say anything of now; `why` is the sentence for people.
+    Stale { age: Span, why: Phrase },
+}
+
+impl Freshness {
+    /// Fresh or late: the sample may still be used.
+    pub fn is_usable(&self) -> bool {
+        matches!(self, Freshness::Fresh | Freshness::Late { .. })
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct ServerFacts<'a> {
+    pub watch: WatchId,
+    /// As the profile names it.
+    pub name: &'a str,
+    pub expected_role: ExpectedRole,
+    /// Of this server: its own, or the topology's.
+    pub thresholds: &'a Thresholds,
+    pub role: Role,
+    pub link: &'a LinkState,
+    pub freshness: Freshness,
+    /// The newest sample, whatever its age; rules use [`ServerFacts::current`].
+    pub sample: Option<&'a Sample>,
+    /// The usable sample before that, for what grows between polls.
+    pub previous: Option<&'a Sample>,
+    pub clock: Option<ClockEstimate>,
+    pub channels: Vec<ChannelFacts<'a>>,
+    /// Servers watched in this topology that replicate from this one.
+    pub replicas: Vec<WatchId>,
+    pub memory: &'a Memory,
+    /// The waiting session is broken although polls work.
+    pub wait_trouble: Option<&'a Phrase>,
+}
+
+impl<'a> ServerFacts<'a> {
+    /// The newest sample if it may be used for the present.
+    pub fn current(&self) -> Option<&'a Sample> {
+        self.sample.filter(|_| self.freshness.is_usable())
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct ChannelFacts<'a> {
+    pub channel: &'a Channel,
+    pub lag: LagView,
+    /// The source, when it is watched in this topology.
+    pub source: Option<WatchId>,
+    /// When the applier was last seen to move while something waited for it; `None` while nothing waits.
+    pub standing_since: Option<Moment>,
+    /// The age of the heartbeat row at the last five polls, newest last, as read and uncorrected.
+    pub heartbeat_ages: &'a [Span],
+    /// How long the source's heartbeat writer has been silent, when it is.
+    pub writer_silent_for: Option<Span>,
+    /// The profile expects this channel, or it has run.
+    pub counts: bool,
+}
+
+/// What the store remembers of a server beyond its last two samples.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Memory {
+    /// When uptime last went backwards, or the server answered again with a lower one.
+    pub restarted_at: Option<Moment>,
+    /// When another server_uuid began to answer under this address, and the one before.
+    pub replaced: Option<Replaced>,
+    /// The role seen before the present one, and when it changed.
+    pub role_changed: Option<(Role, Moment)>,
+    /// Transactions here and not on the source, found twice in a row and not the source's own (R19).
+    pub errant: Option<Gtids>,
+    /// Semi-sync gave way: since when, and how many transactions were committed unacknowledged since.
+    pub degraded: Option<Degraded>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Replaced {
+    pub at: Moment,
+    pub was: String,
+    pub is: String,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Degraded {
+    pub since: Moment,
+    pub unacknowledged: u64,
+}

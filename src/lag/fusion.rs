@@ -1,0 +1,42 @@
+//! The headline: the best method that has something to say now.
+//!
+//! Order of trust: GTID marks, applier timestamps, heartbeat lateness, the platform's table, `Seconds_Behind_Source`.
+
+use crate::model::lag::{Backlog, Method, Reading};
+use crate::model::phrase::phrase;
+use crate::model::time::Span;
+
+pub fn headline(methods: &[(Method, Reading)], backlog: &Backlog) -> Reading {
+    let best = methods
+        .iter()
+        .find(|(_, reading)| reading.measured().is_some());
+    match best {
+        Some((Method::SecondsBehind, reading)) if zero_while_waiting(reading, backlog) => {
+            let waiting = backlog.received.or(backlog.transactions).unwrap_or(0);
+            Reading::unknown(phrase("lag.why.zero_while_waiting").with("count", waiting))
+        }
+        Some((_, reading)) => reading.clone(),
+        None => why_nothing(methods),
+    }
+}
+
+/// With several workers `Seconds_Behind_Source` drops to 0 between groups: no proof of being caught up (R46).
+fn zero_while_waiting(reading: &Reading, backlog: &Backlog) -> bool {
+    reading.value() == Some(Span::ZERO)
+        && (backlog.received > Some(0) || backlog.transactions > Some(0))
+}
+
+/// The reason of the method a person would ask first: the threads speak through `Seconds_Behind_Source`.
+fn why_nothing(methods: &[(Method, Reading)]) -> Reading {
+    let unknown = |method: Method| {
+        methods
+            .iter()
+            .find(|(m, reading)| *m == method && matches!(reading, Reading::Unknown { .. }))
+            .map(|(_, r)| r)
+    };
+    unknown(Method::SecondsBehind)
+        .or_else(|| unknown(Method::Platform))
+        .or_else(|| unknown(Method::GtidMarks))
+        .cloned()
+        .unwrap_or_else(|| Reading::unknown(phrase("lag.why.no_method")))
+}

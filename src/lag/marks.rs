@@ -1,0 +1,366 @@
+//! GTID marks: the delay of the source's executed set on the workstation's own clock.
+//!
+//! Every mark interval the source's executed set is read at a known instant. A session on the replica waits for each
+//! mark's new part. While mark *i* is reached and mark *i+1* is not, the oldest missing transaction was committed
+//! between the two, so the lag now is `now − (a point between them)`: it grows live, whatever the replica's threads
+//! do. The point is the middle, unless the applying transaction's original commit time falls between the marks.
+//! A mark equal to the one before costs nothing: nothing was written, nothing can be late ("true zero").
+
+use std::collections::VecDeque;
+
+use super::{Scene, applier};
+use crate::model::event::{Mark, WaitOutcome, Waited};
+use crate::model::lag::{Measurement, Method, Reading};
+use crate::model::phrase::{Phrase, phrase};
+use crate::model::time::{Moment, Span};
+
+/// An unreached mark counts as overdue only after the round trips and this, so that a healthy replica reads as its
+/// true small delay and not as half a bracket.
+const GRACE: Span = Span::from_millis(8);
+
+/// A commit stamp may lie this far outside its bracket: the offset of the source's clock has an error too.
+const STAMP_SLACK: Span = Span::from_millis(20);
+
+/// Marks without an answer for this long at least before the method falls silent, however short the interval.
+const SILENCE_AT_LEAST: Span = Span::from_secs(1);
+
+/// Unreached marks kept; beyond it every second one is merged away, so the bracket widens with the age it measures.
+const MARKS_KEPT: usize = 8192;
+
+#[derive(Clone, Copy, Debug)]
+struct Pending {
+    number: u64,
+    at: Moment,
+    bound: Span,
+}
+
+/// The newest mark that was reached.
+#[derive(Clone, Copy, Debug)]
+struct Reached {
+    number: u64,
+    marked_at: Moment,
+    bound: Span,
+    /// When the wait for it returned, less half its round trip.
+    seen_at: Moment,
+    /// The session really had to wait: `seen_at` is then the instant it became visible, not only an upper limit.
+    blocked: bool,
+}
+
+/// The marks of one source, as one replica reaches them.
+#[derive(Clone, Debug, Default)]
+pub struct Ledger {
+    pending: VecDeque<Pending>,
+    reached: Option<Reached>,
+    last_mark_at: Option<Moment>,
+    last_wait_at: Option<Moment>,
+    quickest_wait: Option<Span>,
+    mark_interval: Span,
+    failed: Option<Phrase>,
+}
+
+/// Between which two marks the oldest missing transaction was committed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bracket {
+    /// Absent while no mark was ever reached: we began to watch a replica that was already late.
+    pub from: Option<Moment>,
+    pub to: Moment,
+    /// Error of the two instants themselves.
+    pub bound: Span,
+}
+
+impl Ledger {
+    pub fn new(mark_interval: Span) -> Self {
+        Ledger {
+            mark_interval,
+            ..Ledger::default()
+        }
+    }
+
+    /// The source's position was read.
+    pub fn marked(&mut self, mark: &Mark) {
+        self.last_mark_at = Some(mark.answered_at);
+        self.pending.push_back(Pending {
+            number: mark.number,
+            at: mark.taken_at(),
+            bound: mark.bound(),
+        });
+        if self.pending.len() > MARKS_KEPT {
+            let mut keep = false;
+            self.pending.retain(|_| {
+                keep = !keep;
+                keep
+            });
+        }
+    }
+
+    /// The replica's waiting session answered.
+    pub fn waited(&mut self, waited: &Waited) {
+        match &waited.outcome {
+            WaitOutcome::Reached | WaitOutcome::Equal => self.reach(waited),
+            WaitOutcome::TimedOut => {}
+            WaitOutcome::Failed(trouble) => {
+                self.failed = Some(trouble.what.clone());
+                return;
+            }
+        }
+        self.failed = None;
+        self.last_wait_at = Some(waited.answered_at);
+    }
+
+    fn reach(&mut self, waited: &Waited) {
+        let mut newest = None;
+        while self
+            .pending
+            .front()
+            .is_some_and(|mark| mark.number <= waited.mark)
+        {
+            newest = self.pending.pop_front();
+        }
+        let Some(mark) = newest else { return };
+        let took = waited.answered_at.since(waited.asked_at);
+        let asked_server = waited.outcome == WaitOutcome::Reached;
+        if asked_server {
+            self.quickest_wait = Some(
+                self.quickest_wait
+                    .map_or(took, |quickest| quickest.min(took)),
+            );
+        }
+        let round_trip = self.quickest_wait.unwrap_or(Span::ZERO);
+        self.reached = Some(Reached {
+            number: mark.number,
+            marked_at: mark.at,
+            bound: mark.bound + round_trip.half(),
+            seen_at: waited.answered_at - round_trip.half(),
+            blocked: asked_server && took > round_trip + Span::from_millis(1),
+        });
+    }
+
+    /// The waiting session broke; until it answers again the marks say nothing.
+    pub fn wait_failed(&mut self, why: Phrase) {
+        self.failed = Some(why);
+    }
+
+    /// Marks not reached yet.
+    pub fn pending(&self) -> usize {
+        self.pending.len()
+    }
+
+    /// The number of the newest mark reached.
+    pub fn reached_number(&self) -> Option<u64> {
+        self.reached.map(|reached| reached.number)
+    }
+
+    /// The bracket of the oldest missing transaction, when a mark is overdue.
+    pub fn bracket(&self, now: Moment) -> Option<Bracket> {
+        let next = self.pending.front()?;
+        let round_trip = self.quickest_wait.unwrap_or(Span::ZERO);
+        let overdue = now.since(next.at) > next.bound + round_trip + GRACE;
+        overdue.then(|| Bracket {
+            from: self.reached.map(|reached| reached.marked_at),
+            to: next.at,
+            bound: next.bound + round_trip.half(),
+        })
+    }
+
+    fn silence_limit(&self) -> Span {
+        self.mark_interval.times(3).max(SILENCE_AT_LEAST)
+    }
+
+    /// Why nothing can be read off the marks now.
+    fn silent(&self, now: Moment) -> Option<Phrase> {
+        let Some(last_mark) = self.last_mark_at else {
+            return Some(phrase("lag.why.no_mark_yet"));
+        };
+        if let Some(why) = &self.failed {
+            return Some(phrase("lag.why.wait_failed").with("why", why.clone()));
+        }
+        if now.since(last_mark) > self.silence_limit() {
+            return Some(phrase("lag.why.source_silent").with("for", now.since(last_mark)));
+        }
+        match self.last_wait_at {
+            None => Some(phrase("lag.why.no_wait_yet")),
+            // A wait for an overdue mark answers several times a second; silence means that the replica hangs.
+            Some(last) if now.since(last) > self.silence_limit() => {
+                Some(phrase("lag.why.wait_silent").with("for", now.since(last)))
+            }
+            Some(_) => None,
+        }
+    }
+}
+
+/// The reading of this method.
+pub fn read(scene: &Scene<'_>) -> Reading {
+    let Some(ledger) = scene.ledger else {
+        let why = scene
+            .source_missing
+            .clone()
+            .unwrap_or_else(|| phrase("lag.why.source_not_watched"));
+        return Reading::unknown(why);
+    };
+    if let Some(why) = ledger.silent(scene.now) {
+        return Reading::unknown(why);
+    }
+    let raw = match ledger.bracket(scene.now) {
+        Some(bracket) => overdue(scene, bracket),
+        None => on_time(scene.now, ledger),
+    };
+    match raw {
+        Ok((lag, bound)) => Reading::Measured(Measurement {
+            value: (lag - scene.channel.planned_delay).or_zero(),
+            bound: Some(bound),
+            method: Method::GtidMarks,
+            taken_at: scene.now,
+        }),
+        Err(why) => Reading::unknown(why),
+    }
+}
+
+fn overdue(scene: &Scene<'_>, bracket: Bracket) -> Result<(Span, Span), Phrase> {
+    let Some(from) = bracket.from else {
+        let at_least = scene.now.since(bracket.to);
+        return Err(phrase("lag.why.late_before_watched").with("at_least", at_least));
+    };
+    let width = bracket.to.since(from);
+    let stamp = applier::oldest_commit_on_our_clock(scene)
+        .filter(|stamp| *stamp >= from - STAMP_SLACK && *stamp <= bracket.to + STAMP_SLACK);
+    Ok(match stamp {
+        Some(commit) => (scene.now.since(commit), clock_bound(scene) + bracket.bound),
+        None => (
+            scene.now.since(from + width.half()),
+            width.half() + bracket.bound,
+        ),
+    })
+}
+
+fn clock_bound(scene: &Scene<'_>) -> Span {
+    scene
+        .source
+        .and_then(|source| source.clock)
+        .map_or(STAMP_SLACK, |clock| clock.bound)
+}
+
+/// Nothing is overdue: the lag is what the newest mark took, 0 when it had arrived before we asked.
+fn on_time(now: Moment, ledger: &Ledger) -> Result<(Span, Span), Phrase> {
+    let Some(reached) = ledger.reached else {
+        return Err(phrase("lag.why.no_wait_yet"));
+    };
+    let newest_needed = now.since(reached.marked_at).min(ledger.mark_interval);
+    let took = reached.seen_at.since(reached.marked_at).or_zero();
+    let lag = if reached.blocked { took } else { Span::ZERO };
+    // A reader may miss what was committed since the last mark, but no more than the delay just seen.
+    let bound = if reached.blocked {
+        reached.bound
+    } else {
+        took.min(newest_needed)
+    } + reached.bound;
+    Ok((lag, bound))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+
+    use crate::model::event::Position;
+    use crate::model::replication::Coordinates;
+    use crate::model::server::WatchId;
+
+    fn at(millis: i64) -> Moment {
+        Moment::from_unix_micros(millis * 1_000)
+    }
+
+    fn mark(number: u64, millis: i64) -> Mark {
+        let position = Position::Coordinates(Coordinates {
+            file: "binlog.000001".into(),
+            position: number,
+        });
+        Mark {
+            number,
+            asked_at: at(millis),
+            answered_at: at(millis),
+            position: Arc::new(position),
+            clock: None,
+        }
+    }
+
+    fn waited(mark: u64, asked: i64, answered: i64, outcome: WaitOutcome) -> Waited {
+        Waited {
+            source: WatchId(1),
+            mark,
+            asked_at: at(asked),
+            answered_at: at(answered),
+            outcome,
+        }
+    }
+
+    fn watched() -> Ledger {
+        let mut ledger = Ledger::new(Span::from_millis(100));
+        ledger.marked(&mark(1, 0));
+        ledger.waited(&waited(1, 1, 1, WaitOutcome::Reached));
+        ledger
+    }
+
+    #[test]
+    fn an_overdue_mark_brackets_the_oldest_missing_transaction() {
+        let mut ledger = watched();
+        ledger.marked(&mark(2, 100));
+        ledger.waited(&waited(2, 101, 301, WaitOutcome::TimedOut));
+        let bracket = ledger.bracket(at(1_100)).unwrap();
+        assert_eq!((bracket.from, bracket.to), (Some(at(0)), at(100)));
+    }
+
+    #[test]
+    fn a_mark_on_its_way_is_not_overdue() {
+        let mut ledger = watched();
+        ledger.marked(&mark(2, 100));
+        assert_eq!(ledger.bracket(at(105)), None);
+    }
+
+    #[test]
+    fn equal_marks_are_reached_without_asking() {
+        let mut ledger = watched();
+        ledger.marked(&mark(2, 100));
+        ledger.waited(&waited(2, 101, 101, WaitOutcome::Equal));
+        assert_eq!((ledger.pending(), ledger.reached_number()), (0, Some(2)));
+        assert_eq!(on_time(at(150), &ledger).unwrap().0, Span::ZERO);
+    }
+
+    #[test]
+    fn a_wait_that_blocked_shows_the_true_small_delay() {
+        let mut ledger = watched();
+        ledger.marked(&mark(2, 100));
+        ledger.waited(&waited(2, 100, 130, WaitOutcome::Reached));
+        assert_eq!(on_time(at(140), &ledger).unwrap().0, Span::from_millis(30));
+    }
+
+    #[test]
+    fn a_failed_wait_is_not_a_reached_mark() {
+        let mut ledger = watched();
+        ledger.marked(&mark(2, 100));
+        ledger.wait_failed(phrase("trouble.lost"));
+        assert!(ledger.silent(at(120)).is_some());
+        assert_eq!(ledger.reached_number(), Some(1));
+    }
+
+    #[test]
+    fn a_silent_source_makes_the_marks_silent_and_not_zero() {
+        let ledger = watched();
+        assert_eq!(ledger.silent(at(500)), None);
+        let why = ledger.silent(at(3_000)).unwrap();
+        assert_eq!(why.key, "lag.why.source_silent");
+    }
+
+    #[test]
+    fn a_long_wait_keeps_memory_bounded() {
+        let mut ledger = watched();
+        for n in 2..40_000 {
+            ledger.marked(&mark(n, n as i64 * 100));
+        }
+        assert!(ledger.pending() <= MARKS_KEPT);
+        assert_eq!(
+            ledger.bracket(at(4_000_000)).unwrap().to,
+            at(200),
+            "the oldest stays"
+        );
+    }
+}

@@ -1,0 +1,363 @@
+//! Everything judged at one instant: readings, lamps, findings, the verdict. Screens and headless commands only read
+//! this; nothing is judged while drawing.
+
+use std::collections::BTreeMap;
+
+use super::Store;
+use super::watched::Watched;
+use super::wiring::Wire;
+use crate::health::facts::{ChannelFacts, Facts, Freshness, ServerFacts};
+use crate::lag::{self, Scene, Side};
+use crate::model::finding::{Finding, Health, Lamp, Lamps, Lit, Role, TopologyVerdict};
+use crate::model::lag::{LagView, Reading};
+use crate::model::phrase::{Phrase, phrase};
+use crate::model::profile::{ExpectedRole, TopologyId};
+use crate::model::replication::Channel;
+use crate::model::sample::Sample;
+use crate::model::server::{Platform, WatchId};
+use crate::model::time::{Moment, Span};
+
+/// How far back the catch-up estimate looks.
+const RECENT: Span = Span::from_secs(15);
+
+/// One topology, judged.
+#[derive(Debug, Default)]
+pub struct Judged {
+    pub at: Option<Moment>,
+    pub servers: BTreeMap<WatchId, ServerJudged>,
+    /// What holds now, the gravest first.
+    pub findings: Vec<Finding>,
+    pub verdict: Option<TopologyVerdict>,
+}
+
+/// One server, judged.
+#[derive(Clone, Debug)]
+pub struct ServerJudged {
+    pub role: Role,
+    pub freshness: Freshness,
+    /// Age of the last good answer.
+    pub answer_age: Option<Span>,
+    /// By channel name; empty where there are no status rows.
+    pub channels: BTreeMap<String, ChannelJudged>,
+    /// The lag of a server without channels: not applicable, unknown, or told by the platform.
+    pub own_lag: LagView,
+    pub health: Health,
+    /// A read may be sent here now without fear of a stale answer beyond the threshold.
+    pub routable: bool,
+    pub lamps: Lamps,
+}
+
+/// One replication channel, judged.
+#[derive(Clone, Debug)]
+pub struct ChannelJudged {
+    pub lag: LagView,
+    /// The watched source of this channel.
+    pub source: Option<WatchId>,
+    pub health: Health,
+    pub routable: bool,
+    pub lamps: Lamps,
+    /// False for a channel that never ran and that nobody expects: shown grey, judged by nobody (R13).
+    pub counts: bool,
+}
+
+impl ServerJudged {
+    /// The channel that decides what is said of the server: the latest of those that count, unknown before known.
+    pub fn worst_channel(&self) -> Option<(&String, &ChannelJudged)> {
+        self.channels.iter().max_by_key(|(_, channel)| {
+            let value = channel.lag.headline.value();
+            (channel.counts, value.is_none(), value)
+        })
+    }
+
+    /// The lag shown for the server as a whole.
+    pub fn lag(&self) -> &LagView {
+        self.worst_channel()
+            .map_or(&self.own_lag, |(_, channel)| &channel.lag)
+    }
+}
+
+/// The lag of every channel of one server, before anything is judged from it.
+struct Measured {
+    role: Role,
+    freshness: Freshness,
+    answer_age: Option<Span>,
+    channels: Vec<(Channel, LagView, Option<WatchId>, Option<Span>)>,
+    own_lag: LagView,
+}
+
+impl Store {
+    /// Judges every topology as of `now`, and writes the readings into the series.
+    pub fn judge(&mut self, now: Moment) {
+        let topologies: Vec<TopologyId> = self.judged.keys().cloned().collect();
+        for topology in topologies {
+            self.judge_topology(&topology, now);
+        }
+    }
+
+    fn judge_topology(&mut self, topology: &TopologyId, now: Moment) {
+        let measured: BTreeMap<WatchId, Measured> = self
+            .servers_of(topology)
+            .map(|server| (server.watch(), self.measure(server, now)))
+            .collect();
+        let facts = self.facts(&measured, now);
+        drop(facts);
+        self.record(&measured, now);
+        let Some(judged) = self.judged.get_mut(topology) else {
+            return;
+        };
+        judged.at = Some(now);
+        judged.servers = measured
+            .into_iter()
+            .map(|(watch, m)| (watch, finished(m)))
+            .collect();
+    }
+
+    fn measure(&self, server: &Watched, now: Moment) -> Measured {
+        let freshness = server.freshness(now);
+        let role = self.role(server);
+        let own_lag = lag::without_facts(without_channel(server, role, &freshness));
+        let channels = server
+            .last_known
+            .iter()
+            .flat_map(|sample| sample.channels())
+            .map(|channel| {
+                let wire = self
+                    .wires
+                    .iter()
+                    .find(|w| w.replica == server.watch() && w.channel == channel.name);
+                let (view, silent_for) =
+                    self.measure_channel(server, channel, wire, &freshness, now);
+                (channel.clone(), view, wire.map(|w| w.source), silent_for)
+            })
+            .collect();
+        Measured {
+            role,
+            freshness,
+            answer_age: server.answer_age(now),
+            channels,
+            own_lag,
+        }
+    }
+
+    fn measure_channel(
+        &self,
+        server: &Watched,
+        channel: &Channel,
+        wire: Option<&Wire>,
+        freshness: &Freshness,
+        now: Moment,
+    ) -> (LagView, Option<Span>) {
+        let Some(sample) = server.current(now) else {
+            return (
+                lag::without_facts(Reading::unknown(why_stale(freshness))),
+                None,
+            );
+        };
+        let source = wire.and_then(|wire| self.watched.get(&wire.source));
+        let side = |server: &Watched, sample| Side {
+            watch: server.watch(),
+            sample,
+            clock: server.clock_now(now),
+        };
+        let source_side = source.and_then(|source| Some((source, source.current(now)?)));
+        let source_missing = match source {
+            None => Some(phrase("lag.why.source_not_watched")),
+            Some(source) if source_side.is_none() => Some(
+                phrase("lag.why.source_no_answer").with("name", source.registration.name.as_str()),
+            ),
+            Some(_) => None,
+        };
+        let past = server.channels.get(&channel.name);
+        let recent: Vec<(Moment, Span)> = past
+            .map(|past| past.headline.since(now - RECENT).collect())
+            .unwrap_or_default();
+        let scene = Scene {
+            now,
+            channel,
+            replica: side(server, sample),
+            source: source_side.map(|(server, sample)| side(server, sample)),
+            source_missing,
+            ledger: wire.and_then(|wire| server.ledgers.get(&wire.source)),
+            heartbeat: server.registration.heartbeat,
+            recent: &recent,
+        };
+        (
+            lag::judge(&scene),
+            lag::heartbeat::writer_silent_for(&scene),
+        )
+    }
+
+    /// Status rows make a replica, replicas make a source; both make an intermediate (R11).
+    pub fn role(&self, server: &Watched) -> Role {
+        let watch = server.watch();
+        let expected = server.registration.expected_role;
+        let Some(sample) = &server.last_known else {
+            return match expected {
+                ExpectedRole::Source => Role::Source,
+                ExpectedRole::Replica => Role::Replica,
+                ExpectedRole::Auto => Role::Unknown,
+            };
+        };
+        let has_replicas = self.wires.iter().any(|wire| wire.source == watch)
+            || sample
+                .found_replicas
+                .value()
+                .is_some_and(|found| !found.is_empty());
+        match (sample.is_replica(), has_replicas) {
+            (true, true) => Role::Intermediate,
+            (true, false) => Role::Replica,
+            (false, _) if expected == ExpectedRole::Replica => Role::Replica,
+            (false, true) => Role::Source,
+            (false, false) if expected == ExpectedRole::Source => Role::Source,
+            (false, false) => Role::Standalone,
+        }
+    }
+
+    fn facts<'a>(&'a self, measured: &'a BTreeMap<WatchId, Measured>, now: Moment) -> Facts<'a> {
+        let servers = measured
+            .iter()
+            .filter_map(|(watch, m)| Some(self.server_facts(self.watched.get(watch)?, m, now)));
+        Facts {
+            now,
+            servers: servers.collect(),
+        }
+    }
+
+    fn server_facts<'a>(
+        &'a self,
+        server: &'a Watched,
+        measured: &'a Measured,
+        now: Moment,
+    ) -> ServerFacts<'a> {
+        let watch = server.watch();
+        ServerFacts {
+            watch,
+            name: &server.registration.name,
+            expected_role: server.registration.expected_role,
+            thresholds: &server.registration.thresholds,
+            role: measured.role,
+            link: &server.link,
+            freshness: measured.freshness.clone(),
+            sample: server.last_known.as_deref(),
+            previous: server.previous.as_deref(),
+            clock: server.clock_now(now),
+            channels: measured
+                .channels
+                .iter()
+                .map(|entry| channel_facts(server, entry))
+                .collect(),
+            replicas: self
+                .wires
+                .iter()
+                .filter(|w| w.source == watch)
+                .map(|w| w.replica)
+                .collect(),
+            memory: &server.memory,
+            wait_trouble: server.wait_trouble.as_ref(),
+        }
+    }
+
+    fn record(&mut self, measured: &BTreeMap<WatchId, Measured>, now: Moment) {
+        for (watch, m) in measured {
+            let Some(server) = self.watched.get_mut(watch) else {
+                continue;
+            };
+            for (channel, view, ..) in &m.channels {
+                let past = server.channels.entry(channel.name.clone()).or_default();
+                past.headline.push(now, view.headline.value());
+                for (method, reading) in &view.methods {
+                    past.methods
+                        .entry(*method)
+                        .or_default()
+                        .push(now, reading.value());
+                }
+            }
+        }
+    }
+}
+
+fn channel_facts<'a>(
+    server: &'a Watched,
+    (channel, view, source, silent_for): &'a (Channel, LagView, Option<WatchId>, Option<Span>),
+) -> ChannelFacts<'a> {
+    let past = server.channels.get(&channel.name);
+    let waits = view.backlog.transactions.is_none_or(|n| n > 0)
+        || view.backlog.received.is_none_or(|n| n > 0);
+    ChannelFacts {
+        channel,
+        lag: view.clone(),
+        source: *source,
+        standing_since: past.and_then(|past| past.standing_since).filter(|_| waits),
+        heartbeat_ages: past.map_or(&[], |past| past.heartbeat_ages.as_slice()),
+        writer_silent_for: *silent_for,
+        counts: channel.has_ever_run()
+            || server
+                .registration
+                .expected_channels
+                .contains(&channel.name),
+    }
+}
+
+fn finished(measured: Measured) -> ServerJudged {
+    let not_judged = Lit {
+        lamp: Lamp::Unknown,
+        text: phrase("lamp.not_polled"),
+    };
+    let lamps = Lamps {
+        threads: not_judged.clone(),
+        lag: not_judged.clone(),
+        semi_sync: not_judged,
+    };
+    let channel = |(channel, lag, source, _): (Channel, LagView, Option<WatchId>, Option<Span>)| {
+        let judged = ChannelJudged {
+            lag,
+            source,
+            health: Health::Unknown,
+            routable: false,
+            lamps: lamps.clone(),
+            counts: channel.has_ever_run(),
+        };
+        (channel.name, judged)
+    };
+    ServerJudged {
+        role: measured.role,
+        freshness: measured.freshness,
+        answer_age: measured.answer_age,
+        channels: measured.channels.into_iter().map(channel).collect(),
+        own_lag: measured.own_lag,
+        health: Health::Unknown,
+        routable: false,
+        lamps,
+    }
+}
+
+fn why_stale(freshness: &Freshness) -> Phrase {
+    match freshness {
+        Freshness::Stale { why, .. } => why.clone(),
+        _ => phrase("lag.why.not_polled_yet"),
+    }
+}
+
+/// The lag of a server that shows no status row.
+fn without_channel(server: &Watched, role: Role, freshness: &Freshness) -> Reading {
+    let Some(sample) = server.latest.as_deref().filter(|_| freshness.is_usable()) else {
+        return Reading::unknown(why_stale(freshness));
+    };
+    match role {
+        _ if sample.product.platform == Platform::Aurora && sample.is_replica() => {
+            lag::platform::of_sample(sample)
+        }
+        Role::Source | Role::Standalone => {
+            Reading::not_applicable(phrase("lag.why.a_source_has_no_lag"))
+        }
+        _ => Reading::unknown(no_rows(sample)),
+    }
+}
+
+/// Zero rows on a server that should be a replica is no lag of zero (R33).
+fn no_rows(sample: &Sample) -> Phrase {
+    match sample.channels.refused() {
+        Some(trouble) => trouble.what.clone(),
+        None => phrase("lag.why.no_replication_status"),
+    }
+}

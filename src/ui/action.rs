@@ -1,0 +1,98 @@
+//! What a person asks for on a screen; `app` carries it out.
+
+use std::path::PathBuf;
+
+use crate::model::preferences::{LanguageChoice, Preferences, ThemeChoice};
+use crate::model::profile::{SecretKey, ServerId, TopologyId, TopologyProfile};
+use crate::model::sample::FoundReplica;
+use crate::model::secret::Secret;
+use crate::model::time::Span;
+
+/// The screens, in the order of their digits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Screen {
+    #[default]
+    Overview,
+    Server,
+    Lag,
+    Transactions,
+    SemiSync,
+    Events,
+    Profiles,
+    Settings,
+}
+
+impl Screen {
+    pub const ALL: [Screen; 8] = [
+        Screen::Overview,
+        Screen::Server,
+        Screen::Lag,
+        Screen::Transactions,
+        Screen::SemiSync,
+        Screen::Events,
+        Screen::Profiles,
+        Screen::Settings,
+    ];
+}
+
+/// Something to be done outside the screens.
+#[derive(Debug)]
+pub enum Action {
+    /// Watch this topology, and show it.
+    Open(TopologyId),
+    /// Stop watching it.
+    Close(TopologyId),
+    Show(Screen),
+    Select {
+        topology: TopologyId,
+        server: ServerId,
+    },
+    /// Poll every server of this topology at once.
+    PollNow(TopologyId),
+    /// Hold the picture still; polls go on.
+    Pause(bool),
+    PollEvery {
+        topology: TopologyId,
+        interval: Span,
+    },
+    Copy(String),
+
+    SaveProfile(TopologyProfile),
+    RemoveProfile(TopologyId),
+    /// Try to connect and report what this account may see.
+    TestProfile(TopologyProfile),
+    /// Keep a password for this session, and in the keychain if wanted.
+    KeepPassword {
+        key: SecretKey,
+        secret: Secret,
+        in_keychain: bool,
+    },
+    ForgetPassword(SecretKey),
+    ImportProfiles(PathBuf),
+    ExportProfiles {
+        topologies: Vec<TopologyId>,
+        to: PathBuf,
+    },
+    /// Ask with the system's dialog; the answer comes as `Chosen`.
+    ChooseFile(FilePurpose),
+    /// A server that its source or replica knows of, offered by us, accepted by the person.
+    AddFound {
+        topology: TopologyId,
+        server: FoundReplica,
+    },
+
+    Language(LanguageChoice),
+    Theme(ThemeChoice),
+    Zoom(f32),
+    SavePreferences(Preferences),
+    Quit,
+}
+
+/// What a chosen file is for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FilePurpose {
+    Import,
+    Export(Vec<TopologyId>),
+    /// A field of the profile form: which one.
+    Field(&'static str),
+}

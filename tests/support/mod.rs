@@ -1,0 +1,22 @@
+//! What the integration tests share. Each test binary uses a part of it.
+#![allow(dead_code)]
+
+pub mod captures;
+pub mod client;
+pub mod scripted;
+pub mod servers;
+pub mod soft_renderer;
+
+use std::time::{Duration, Instant};
+
+/// Waits until the condition holds; `false` when it does not within the limit.
+pub fn eventually(limit: Duration, mut condition: impl FnMut() -> bool) -> bool {
+    let give_up_at = Instant::now() + limit;
+    while !condition() {
+        if Instant::now() > give_up_at {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    true
+}
