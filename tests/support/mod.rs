@@ -6,6 +6,7 @@ pub mod client;
 pub mod scripted;
 pub mod servers;
 pub mod soft_renderer;
+pub mod stage;
 
 use std::time::{Duration, Instant};
 

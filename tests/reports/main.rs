@@ -1,0 +1,10 @@
+//! The field reports R01 to R46 (what goes wrong for people who watch replication), each through the whole path:
+//! scripted servers → `mysql` → `monitor` → `app::conductor` → `store` → `lag` and `health`. One module per group of
+//! reports; what only real servers can show is in the tests that start them.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod quiet;
+
+mod a_null_and_spikes;
