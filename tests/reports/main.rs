@@ -8,3 +8,5 @@ mod support;
 mod quiet;
 
 mod a_null_and_spikes;
+mod b_names_and_versions;
+mod c_threads_and_roles;

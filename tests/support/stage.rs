@@ -426,6 +426,11 @@ impl Setting {
     pub fn watch_when(self, prepare: impl FnOnce(&mut [Actor])) -> Stage {
         let (mut actors, profile) = self.start();
         prepare(&mut actors);
+        Setting::of(actors, profile)
+    }
+
+    /// Watches servers that have been started, by a profile of the test's own.
+    pub fn of(actors: Vec<Actor>, profile: TopologyProfile) -> Stage {
         let mut conductor = Conductor::default();
         for (actor, server) in actors.iter().zip(&profile.servers) {
             let secret = Secret::new(actor.password.clone());
