@@ -12,7 +12,7 @@ use super::Rule;
 use crate::health::facts::{ChannelFacts, Facts, ServerFacts};
 use crate::health::judgement::{Draft, Judgement, Place, Say, of_channels};
 use crate::model::finding::Severity;
-use crate::model::lag::Method;
+use crate::model::lag::{LagView, Method};
 use crate::model::phrase::phrase;
 use crate::model::time::{Moment, Span};
 
@@ -38,21 +38,17 @@ pub fn standing_for(
     if !channel.channel.applier.is_running() || waits_on_purpose {
         return None;
     }
-    if !something_waits(channel, server) {
+    if !something_waits(&channel.lag, server.thresholds.lag_warning) {
         return None;
     }
     let standing = now.since(channel.standing_since?);
     (standing >= STANDING_AT_LEAST.max(server.thresholds.lag_warning)).then_some(standing)
 }
 
-/// Transactions are exact, bytes rough; where neither is known, a better clock than `Seconds_Behind_Source` decides.
-fn something_waits(channel: &ChannelFacts<'_>, server: &ServerFacts<'_>) -> bool {
-    let backlog = &channel.lag.backlog;
-    let late = channel
-        .lag
-        .headline
-        .measured()
-        .is_some_and(|m| m.value >= server.thresholds.lag_warning);
+/// Is there work for the applier? Transactions are exact, bytes rough; where neither is known, a lag by any method tells.
+pub fn something_waits(view: &LagView, lag_warning: Span) -> bool {
+    let late = view.headline.value().is_some_and(|lag| lag >= lag_warning);
+    let backlog = &view.backlog;
     let waiting = backlog.transactions.max(backlog.received).or(backlog.bytes);
     late || waiting > Some(0)
 }
