@@ -40,7 +40,7 @@ pub fn lamp(server: &ServerFacts<'_>) -> Lit {
 /// Three facts: configured, in force, acknowledging (R24).
 fn source_end(server: &ServerFacts<'_>, end: &SemiSyncSource) -> Lit {
     let too_few = semi_sync_nobody_acknowledging::too_few(end);
-    if semi_sync_locked_source::is_locked(end) {
+    if semi_sync_locked_source::would_wait_for_ever(end) {
         return lit(Lamp::Critical, phrase("lamp.semi_sync.locked"));
     }
     if semi_sync_degraded::has_given_way(server, end) {
