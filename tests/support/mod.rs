@@ -4,6 +4,7 @@
 pub mod captures;
 pub mod client;
 pub mod scripted;
+pub mod servers;
 pub mod soft_renderer;
 
 use std::time::{Duration, Instant};
