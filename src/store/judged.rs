@@ -27,7 +27,7 @@ use crate::model::time::{Moment, Span};
 const RECENT: Span = Span::from_secs(15);
 
 /// One topology, judged.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Judged {
     pub at: Option<Moment>,
     pub servers: BTreeMap<WatchId, ServerJudged>,
