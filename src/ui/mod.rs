@@ -4,7 +4,11 @@
 //! `fonts` and `theme` are the look, `widgets` the small parts every screen is built of.
 
 pub mod action;
+pub mod first_run;
 pub mod fonts;
+pub mod password;
+pub mod preferences;
+pub mod profiles;
 pub mod theme;
 pub mod widgets;
 
