@@ -4,7 +4,12 @@
 //! `fonts` and `theme` are the look, `widgets` the small parts every screen is built of.
 
 pub mod action;
+pub mod events;
 pub mod fonts;
+pub mod local_time;
+pub mod overview;
+pub mod plot;
+pub mod shell;
 pub mod theme;
 pub mod widgets;
 
