@@ -5,7 +5,12 @@
 
 pub mod action;
 pub mod fonts;
+pub mod lag;
+pub mod panels;
+pub mod semi_sync;
+pub mod server;
 pub mod theme;
+pub mod transactions;
 pub mod widgets;
 
 use crate::model::preferences::Preferences;
