@@ -10,7 +10,9 @@ use replicascope::model::event::{Event, LinkState, What};
 use replicascope::model::gtid::Gtids;
 use replicascope::model::phrase::phrase;
 use replicascope::model::preferences::Preferences;
-use replicascope::model::profile::*;
+use replicascope::model::profile::{
+    Address, ExpectedRole, Intervals, ServerId, ServerProfile, Thresholds, TopologyId, TopologyProfile,
+};
 use replicascope::model::replication::*;
 use replicascope::model::sample::*;
 use replicascope::model::server::{Flavour, Product, WatchId};
