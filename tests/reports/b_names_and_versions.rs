@@ -1,8 +1,8 @@
 //! B. Names, versions, flavours.
 
+use super::support::captures::capture;
 use super::support::stage::Generation::{self, *};
 use super::support::stage::{A, replica_of, source_of, stage};
-use super::support::captures::capture;
 use replicascope::lab::wire::Rows;
 use replicascope::model::lag::{Method, Reading};
 use replicascope::model::time::Span;
@@ -23,15 +23,25 @@ fn r08_steady_polling_of_any_generation_has_no_statement_that_fails() {
             assert_eq!(unknown, Vec::<String>::new(), "{generation:?} {name}");
         }
         // The whole of it was asked: marks on the source, waits and lock waits on the replica.
-        assert!(stage.actor("source").asked(" AS position") > 0, "{generation:?}");
-        assert!(stage.actor("replica").asked(" AS applied") > 0, "{generation:?}");
+        assert!(
+            stage.actor("source").asked(" AS position") > 0,
+            "{generation:?}"
+        );
+        assert!(
+            stage.actor("replica").asked(" AS applied") > 0,
+            "{generation:?}"
+        );
         let locks = stage.actor("replica").asked("_WAITS") + stage.actor("replica").asked("_waits");
         assert!(locks > 0, "{generation:?}");
         // Decided once per connection.
         for name in ["source", "replica"] {
             let logins = stage.server(name).logins().len();
             let actor = stage.actor(name);
-            assert_eq!(actor.asked("aurora_version"), logins, "{generation:?} {name}");
+            assert_eq!(
+                actor.asked("aurora_version"),
+                logins,
+                "{generation:?} {name}"
+            );
         }
     }
 }
@@ -39,8 +49,15 @@ fn r08_steady_polling_of_any_generation_has_no_statement_that_fails() {
 #[test]
 fn r08_the_statement_is_chosen_anew_after_a_reconnect() {
     let mut stage = replica_of(MySql8037)
-        .script(|script| script.version("8.0.21").on("SHOW SLAVE STATUS", capture("mysql57/quiet")))
-        .on("SHOW SLAVE HOSTS", Rows::text(&["Server_id", "Host", "Port"]))
+        .script(|script| {
+            script
+                .version("8.0.21")
+                .on("SHOW SLAVE STATUS", capture("mysql57/quiet"))
+        })
+        .on(
+            "SHOW SLAVE HOSTS",
+            Rows::text(&["Server_id", "Host", "Port"]),
+        )
         .watch();
     stage.until("a channel", |view| view.replica().is_some());
     assert_eq!(stage.actor("replica").asked("SHOW REPLICA STATUS"), 0);
@@ -67,7 +84,13 @@ fn r08_no_lag_is_taken_from_a_setting() {
     stage.settle();
     let view = stage.view();
     let lag = view.lag().expect("a channel");
-    assert!(lag.methods.iter().all(|(_, reading)| reading.value().is_none()), "{}", view.tell());
+    assert!(
+        lag.methods
+            .iter()
+            .all(|(_, reading)| reading.value().is_none()),
+        "{}",
+        view.tell()
+    );
 }
 
 #[test]
@@ -100,10 +123,19 @@ fn r09_columns_are_found_by_either_name_in_any_case() {
         let channel = &view.sample("replica").expect("a sample").channels()[0];
         assert!(channel.receiver.is_running() && channel.applier.is_running());
         let source = &channel.source;
-        assert_eq!((source.host.as_str(), source.port), ("127.0.0.1", Some(33060)));
-        assert_eq!((source.uuid.as_deref(), source.server_id), (Some(A), Some(1)));
+        assert_eq!(
+            (source.host.as_str(), source.port),
+            ("127.0.0.1", Some(33060))
+        );
+        assert_eq!(
+            (source.uuid.as_deref(), source.server_id),
+            (Some(A), Some(1))
+        );
         assert_eq!(channel.executed.as_ref().map(|at| at.position), Some(910));
-        assert_eq!(channel.read.as_ref().map(|at| at.file.as_str()), Some("binlog.000001"));
+        assert_eq!(
+            channel.read.as_ref().map(|at| at.file.as_str()),
+            Some("binlog.000001")
+        );
         assert!(channel.applier_doing.is_some());
     }
 }

@@ -23,13 +23,22 @@ fn r10_connecting_is_a_state_of_its_own_and_broken_after_the_grace() {
         .watch();
     stage.until("the row", |view| view.replica().is_some());
     let within = stage.view().server("replica").health;
-    assert_eq!(within, Health::Unknown, "a receiver that starts is connecting for a moment");
-    let view = stage.until("broken", |view| view.server("replica").health == Health::Broken);
+    assert_eq!(
+        within,
+        Health::Unknown,
+        "a receiver that starts is connecting for a moment"
+    );
+    let view = stage.until("broken", |view| {
+        view.server("replica").health == Health::Broken
+    });
     let channel = &view.sample("replica").expect("a sample").channels()[0];
     assert_eq!(channel.receiver, ThreadState::Connecting);
     let finding = view.finding("receiver_connecting").expect("a finding");
     let evidence = format!("{:?}", finding.evidence);
-    assert!(evidence.contains("Number(2003)") && evidence.contains(error), "{evidence}");
+    assert!(
+        evidence.contains("Number(2003)") && evidence.contains(error),
+        "{evidence}"
+    );
     assert_eq!(view.finding("receiver_stopped"), None);
 }
 
@@ -39,8 +48,17 @@ fn r10_a_word_nobody_knows_is_shown_and_counts_as_not_running() {
         let mut stage = replica().field(field, "Rebooting").watch();
         let view = stage.until("the row", |view| view.replica().is_some());
         let server = view.server("replica");
-        assert_eq!((server.health, server.routable), (Health::Broken, false), "{}", view.tell());
-        assert!(format!("{:?}", server.lamps.threads).contains("Rebooting"), "{}", view.tell());
+        assert_eq!(
+            (server.health, server.routable),
+            (Health::Broken, false),
+            "{}",
+            view.tell()
+        );
+        assert!(
+            format!("{:?}", server.lamps.threads).contains("Rebooting"),
+            "{}",
+            view.tell()
+        );
         assert!(view.lag().is_some_and(|lag| lag.headline.value().is_none()));
     }
 }
@@ -52,9 +70,15 @@ fn r11_a_replica_with_a_binary_log_of_its_own_is_no_source() {
         .variable("read_only", "OFF")
         .variable("super_read_only", "OFF")
         .watch();
-    let view = stage.until("a role", |view| view.server("replica").role != Role::Unknown);
+    let view = stage.until("a role", |view| {
+        view.server("replica").role != Role::Unknown
+    });
     assert_eq!(view.server("replica").role, Role::Replica);
-    assert!(view.finding("replica_writable").is_some(), "{}", view.tell());
+    assert!(
+        view.finding("replica_writable").is_some(),
+        "{}",
+        view.tell()
+    );
 }
 
 #[test]
@@ -66,7 +90,9 @@ fn r11_a_server_in_the_middle_is_both() {
         Some("00000007-aaaa-11f0-8000-000000000000"),
     ]);
     let mut stage = replica().on("SHOW REPLICAS", downstream).watch();
-    stage.until("both roles", |view| view.server("replica").role == Role::Intermediate);
+    stage.until("both roles", |view| {
+        view.server("replica").role == Role::Intermediate
+    });
 }
 
 #[test]
@@ -85,7 +111,12 @@ fn r12_stopped_on_purpose_is_stopped_and_by_an_error_is_broken() {
         let mut stage = player.watch();
         let view = stage.until(code, |view| view.finding(code).is_some());
         let server = view.server("replica");
-        assert_eq!((server.health, server.routable), (health, false), "{}", view.tell());
+        assert_eq!(
+            (server.health, server.routable),
+            (health, false),
+            "{}",
+            view.tell()
+        );
         assert!(matches!(server.lag().headline, Reading::Unknown { .. }));
         if health == Health::Broken {
             let finding = view.finding(code).expect("found");
@@ -125,15 +156,28 @@ fn r13_every_channel_is_told_and_one_that_never_ran_judges_nobody() {
     let idle = view.channel("replica", "").expect("the default channel");
     assert!(!idle.counts && !idle.routable && idle.lag.headline.value().is_none());
     let orders = view.channel("replica", "orders").expect("orders");
-    assert_eq!(orders.lag.headline.value(), Some(Span::from_secs(37)), "{}", view.tell());
+    assert_eq!(
+        orders.lag.headline.value(),
+        Some(Span::from_secs(37)),
+        "{}",
+        view.tell()
+    );
     let server = view.server("replica");
-    assert_eq!((server.health, orders.health), (Health::Delayed, Health::Delayed));
+    assert_eq!(
+        (server.health, orders.health),
+        (Health::Delayed, Health::Delayed)
+    );
     assert_eq!(server.lag().headline.value(), Some(Span::from_secs(37)));
     // Logged once, not with every poll.
     stage.settle();
     let before = stage.store().journal().entries().count();
     stage.for_polls(6, |_| {});
-    assert_eq!(stage.store().journal().entries().count(), before, "{}", stage.view().tell());
+    assert_eq!(
+        stage.store().journal().entries().count(),
+        before,
+        "{}",
+        stage.view().tell()
+    );
 }
 
 #[test]
@@ -142,11 +186,18 @@ fn r13_a_channel_that_the_profile_expects_is_missed_when_it_never_ran() {
     let (actors, mut profile) = stage([player]).start();
     profile.servers[0].expected_channels = vec![String::new(), "orders".into()];
     let mut stage = Setting::of(actors, profile);
-    let view = stage.until("both channels", |view| view.channel("replica", "orders").is_some());
+    let view = stage.until("both channels", |view| {
+        view.channel("replica", "orders").is_some()
+    });
     let idle = view.channel("replica", "").expect("the default channel");
     assert!(idle.counts, "{}", view.tell());
     let server = view.server("replica");
-    assert_eq!((server.health, server.routable), (Health::Stopped, false), "{}", view.tell());
+    assert_eq!(
+        (server.health, server.routable),
+        (Health::Stopped, false),
+        "{}",
+        view.tell()
+    );
     assert_eq!(server.lag().headline.value(), None, "{}", view.tell());
 }
 
@@ -165,7 +216,10 @@ fn r13_a_stopped_channel_that_has_run_is_the_servers_verdict() {
     assert_eq!((server.health, server.routable), (Health::Stopped, false));
     let watch = view.watched("replica").watch();
     let subject = Subject::Channel(watch, "orders".into());
-    assert_eq!(view.finding("applier_stopped").map(|f| &f.subject), Some(&subject));
+    assert_eq!(
+        view.finding("applier_stopped").map(|f| &f.subject),
+        Some(&subject)
+    );
 }
 
 #[test]
@@ -178,14 +232,25 @@ fn r14_a_planned_delay_is_told_apart_from_lag() {
     let mut low = stage([late()]).watch();
     let view = low.until("late", |view| view.finding("lag_over_threshold").is_some());
     let lag = view.lag().expect("a channel");
-    assert_eq!(lag.headline.value(), Some(Span::from_secs(13)), "{}", view.tell());
+    assert_eq!(
+        lag.headline.value(),
+        Some(Span::from_secs(13)),
+        "{}",
+        view.tell()
+    );
     assert_eq!(lag.planned_delay, Span::from_secs(3600));
     let alarm = view.finding("lag_over_threshold").expect("found");
     assert_eq!(alarm.text.arg("lag"), Some(&Arg::Span(Span::from_secs(13))));
     let planned = view.finding("delayed_replica").expect("found");
     assert_eq!(planned.severity, Severity::Info);
-    assert_eq!(planned.text.arg("delay"), Some(&Arg::Span(Span::from_secs(3600))));
-    assert_eq!(planned.text.arg("lag"), Some(&Arg::Span(Span::from_secs(13))));
+    assert_eq!(
+        planned.text.arg("delay"),
+        Some(&Arg::Span(Span::from_secs(3600)))
+    );
+    assert_eq!(
+        planned.text.arg("lag"),
+        Some(&Arg::Span(Span::from_secs(13)))
+    );
 
     let mut high = stage([late()])
         .profile(|profile| {
@@ -213,8 +278,15 @@ fn r14_the_heartbeat_is_judged_beyond_the_same_delay() {
         })
         .watch();
     let view = stage.until("a heartbeat", |view| {
-        view.method(Method::Heartbeat).is_some_and(|reading| reading.value().is_some())
+        view.method(Method::Heartbeat)
+            .is_some_and(|reading| reading.value().is_some())
     });
-    let late = view.method(Method::Heartbeat).and_then(Reading::value).expect("a value");
-    assert!((late - Span::from_secs(4)).abs() < Span::from_secs(1), "{late}");
+    let late = view
+        .method(Method::Heartbeat)
+        .and_then(Reading::value)
+        .expect("a value");
+    assert!(
+        (late - Span::from_secs(4)).abs() < Span::from_secs(1),
+        "{late}"
+    );
 }

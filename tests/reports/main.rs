@@ -10,3 +10,6 @@ mod quiet;
 mod a_null_and_spikes;
 mod b_names_and_versions;
 mod c_threads_and_roles;
+mod d_gtids;
+mod e_waits;
+mod f_semi_sync;

@@ -197,7 +197,10 @@ impl Player {
             .status("Threads_running", "2")
             .status("Threads_connected", "3")
             .expression("CURRENT_USER()", Some("watch@%"))
-            .on(generation.replicas(), Rows::text(&["Server_id", "Host", "Port"]))
+            .on(
+                generation.replicas(),
+                Rows::text(&["Server_id", "Host", "Port"]),
+            )
             .on(
                 generation.position(),
                 Rows::text(&["File", "Position"]).row([Some("binlog.000001"), Some("910")]),
@@ -206,13 +209,19 @@ impl Player {
                 "SHOW BINARY LOGS",
                 Rows::text(&["Log_name", "File_size"]).row([Some("binlog.000001"), Some("910")]),
             )
-            .on(contains("information_schema.innodb_trx x left join"), no_rows())
+            .on(
+                contains("information_schema.innodb_trx x left join"),
+                no_rows(),
+            )
             .on(contains("information_schema.events"), no_rows())
             .on(generation.lock_waits(), no_rows())
             .on(generation.wait(), waited(Some("0")));
         let rows = capture(generation.quiet());
         let told = |names: [&str; 2]| {
-            let at = rows.columns.iter().position(|c| names.contains(&c.name.as_str()));
+            let at = rows
+                .columns
+                .iter()
+                .position(|c| names.contains(&c.name.as_str()));
             let value = at.and_then(|at| rows.rows[0][at].clone());
             String::from_utf8(value.expect("told")).expect("text")
         };
@@ -245,7 +254,10 @@ impl Player {
                     contains("replication_applier_status_by_worker"),
                     Rows::text(&["part", "channel_name"]),
                 )
-                .on(contains("from performance_schema.threads t left join"), no_rows())
+                .on(
+                    contains("from performance_schema.threads t left join"),
+                    no_rows(),
+                )
                 .on(contains("processlist where (command"), no_rows()),
         };
         Player {
@@ -396,7 +408,9 @@ impl Setting {
             .partition(|player| player.channels.rows.is_empty());
         let only_source = sources.len() == 1;
         let mut actors: Vec<Actor> = sources.into_iter().map(Actor::start).collect();
-        let port = actors.first().map(|source| source.server.port().to_string());
+        let port = actors
+            .first()
+            .map(|source| source.server.port().to_string());
         for mut player in replicas {
             if let (true, Some(port)) = (only_source, &port) {
                 for name in ["Source_Port", "Master_Port"] {
@@ -555,12 +569,7 @@ impl Stage {
 
     /// The same, with servers left out that do not answer.
     #[track_caller]
-    pub fn for_polls_of(
-        &mut self,
-        names: &[&str],
-        polls: usize,
-        mut check: impl FnMut(&View<'_>),
-    ) {
+    pub fn for_polls_of(&mut self, names: &[&str], polls: usize, mut check: impl FnMut(&View<'_>)) {
         let give_up_at = Instant::now() + SOON;
         let mut left: Vec<_> = names.iter().map(|name| (*name, None, polls)).collect();
         while left.iter().any(|(_, _, polls)| *polls > 0) {
@@ -676,7 +685,10 @@ impl<'a> View<'a> {
             }
         }
         for finding in &self.judged.findings {
-            told += &format!("finding {:?} {:?} {:?}\n", finding.code, finding.subject, finding.text);
+            told += &format!(
+                "finding {:?} {:?} {:?}\n",
+                finding.code, finding.subject, finding.text
+            );
         }
         told
     }
