@@ -103,7 +103,7 @@ fn foot_ui(ui: &mut Ui, card: &ReplicaCard, frame: &Frame<'_>, actions: &mut Vec
     }
     let more = quiet_button_ui(ui, words.text("overview.more"));
     if more
-        .on_hover_text(words.text("overview.more.hint"))
+        .on_hover_text(words.text("overview.more_hint"))
         .clicked()
     {
         actions.push(Action::Select {

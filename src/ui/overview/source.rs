@@ -133,7 +133,7 @@ fn facts(
         facts.push((
             "overview.replicas",
             words.count(replicas as u64),
-            from(words.text("overview.replicas.source")),
+            from(words.text("overview.replicas_source")),
         ));
     }
     if let Some(at) = sample.binlog.value() {
@@ -156,9 +156,9 @@ fn facts(
 
 fn writable(sample: &Sample) -> &'static str {
     match sample.is_writable() {
-        Some(true) if sample.identity.read_only == Some(true) => "overview.writable.privileged",
-        Some(true) => "overview.writable.yes",
-        Some(false) => "overview.writable.no",
+        Some(true) if sample.identity.read_only == Some(true) => "overview.writable_privileged",
+        Some(true) => "overview.writable_yes",
+        Some(false) => "overview.writable_no",
         None => "overview.untold",
     }
 }

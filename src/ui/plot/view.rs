@@ -156,7 +156,7 @@ pub fn time_choice_ui(ui: &mut Ui, words: &Catalogue, state: &mut PlotState, now
     let sign = if live { Sign::Ok } else { Sign::Stopped };
     paint_sign(ui.painter(), center, UNIT, sign, palette);
     if response
-        .on_hover_text(words.text("plot.live.hint"))
+        .on_hover_text(words.text("plot.live_hint"))
         .clicked()
     {
         state.view = match live {

@@ -45,7 +45,7 @@ pub fn top_ui(
             ui,
             Icon::Tree,
             words.text("shell.tree"),
-            words.text("shell.tree.hint"),
+            words.text("shell.tree_hint"),
         )
         .clicked()
         {
@@ -142,7 +142,7 @@ fn controls_ui(
     let words = frame.words;
     let (name, hint) = (
         words.text("shell.poll_now"),
-        words.text("shell.poll_now.hint"),
+        words.text("shell.poll_now_hint"),
     );
     if icon_button_ui(ui, Icon::Refresh, name, hint).clicked() {
         actions.push(Action::PollNow(topology.clone()));
@@ -153,7 +153,7 @@ fn controls_ui(
         true => (Icon::Play, words.text("shell.resume")),
         false => (Icon::Pause, words.text("shell.pause")),
     };
-    if icon_button_ui(ui, icon, name, words.text("shell.pause.hint")).clicked() {
+    if icon_button_ui(ui, icon, name, words.text("shell.pause_hint")).clicked() {
         actions.push(Action::Pause(!paused));
     }
 }
@@ -186,7 +186,7 @@ fn theme_ui(ui: &mut Ui, frame: &Frame<'_>, actions: &mut Vec<Action>) {
         ui,
         Icon::Theme,
         words.text("shell.theme"),
-        words.text("shell.theme.hint"),
+        words.text("shell.theme_hint"),
     )
     .clicked()
     {
@@ -215,7 +215,7 @@ fn language_ui(ui: &mut Ui, frame: &Frame<'_>, actions: &mut Vec<Action>) {
     let button = eframe::egui::Button::new(text).frame_when_inactive(false);
     let response = ui
         .add(button)
-        .on_hover_text(words.text("shell.language.hint"));
+        .on_hover_text(words.text("shell.language_hint"));
     if response.clicked() {
         actions.push(Action::Language(other_language(words.language())));
     }

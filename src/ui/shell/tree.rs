@@ -58,9 +58,9 @@ pub fn tree_ui(
         .show(ui, |ui| {
             ui.spacing_mut().item_spacing.y = 0.0;
             if data.tree.is_empty() {
-                nothing_ui(ui, frame.words.text("shell.tree.empty"));
+                nothing_ui(ui, frame.words.text("shell.tree_empty"));
             } else if shown.is_empty() {
-                nothing_ui(ui, frame.words.text("shell.tree.none_found"));
+                nothing_ui(ui, frame.words.text("shell.tree_none_found"));
             }
             for row in shown {
                 match row {
@@ -77,7 +77,7 @@ fn head_ui(ui: &mut Ui, state: &mut TreeState, frame: &Frame<'_>, actions: &mut 
         ui.add_space(EDGE);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             ui.add_space(UNIT);
-            let (name, hint) = (words.text("shell.add"), words.text("shell.add.hint"));
+            let (name, hint) = (words.text("shell.add"), words.text("shell.add_hint"));
             if icon_button_ui(ui, Icon::Plus, name, hint).clicked() {
                 actions.push(Action::Show(Screen::Profiles));
             }
@@ -178,7 +178,7 @@ fn close_ui(ui: &mut Ui, row: &TopologyRow, frame: &Frame<'_>, actions: &mut Vec
     let words = frame.words;
     let text = theme::dim(ui, "×");
     let button = eframe::egui::Button::new(text).frame_when_inactive(false);
-    let response = ui.add(button).on_hover_text(words.text("shell.close.hint"));
+    let response = ui.add(button).on_hover_text(words.text("shell.close_hint"));
     let name =
         words.say(&crate::model::phrase::phrase("shell.close").with("name", row.name.as_str()));
     response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &name));
