@@ -17,6 +17,8 @@ use crate::model::time::Moment;
 #[derive(Clone, Debug, Default)]
 pub struct Book {
     entries: BTreeMap<(&'static str, Subject), Entry>,
+    /// Counts the updates, to tell what was judged in the last one.
+    update: u64,
 }
 
 /// Something to write into the journal.
@@ -54,6 +56,7 @@ struct Entry {
     /// Polls in a row that want another state than the present one.
     streak: Option<Streak>,
     last_poll: Option<Moment>,
+    judged_in: u64,
 }
 
 #[derive(Clone, Debug)]
@@ -71,19 +74,17 @@ struct Streak {
 impl Book {
     /// Takes in what all rules say now. Subjects that are judged no more are cleared.
     pub fn update(&mut self, judgements: &[Judgement], now: Moment) -> Vec<Change> {
+        self.update += 1;
+        let this_update = self.update;
         let mut changes = Vec::new();
         for judgement in judgements {
             let key = (judgement.code, judgement.subject.clone());
             let entry = self.entries.entry(key).or_default();
+            entry.judged_in = this_update;
             changes.extend(entry.take(judgement, now));
         }
-        let judged = |code: &str, subject: &Subject| {
-            judgements
-                .iter()
-                .any(|judgement| judgement.code == code && judgement.subject == *subject)
-        };
         self.entries.retain(|(code, subject), entry| {
-            let stays = judged(code, subject);
+            let stays = entry.judged_in == this_update;
             if !stays && entry.held.is_some() {
                 changes.push(cleared(code, subject));
             }

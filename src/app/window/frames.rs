@@ -72,7 +72,7 @@ mod tests {
     #[test]
     fn judging_comes_at_most_four_times_and_at_least_once_a_second() {
         let mut pace = Pace::default();
-        let at = |millis| Moment::from_unix_micros(1_000_000_000_000 + millis * 1_000);
+        let at = |millis: i64| Moment::from_unix_micros(1_000_000_000_000 + millis * 1_000);
         let busy = (0..100)
             .filter(|n| pace.is_judging_due(at(n * 16), true))
             .count();

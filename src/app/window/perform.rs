@@ -54,6 +54,10 @@ impl App {
             | Action::ImportProfiles(_)
             | Action::ExportProfiles { .. }
             | Action::ChooseFile(_)
+            | Action::SaveOverChanges(_)
+            | Action::ReloadProfiles
+            | Action::DeclinePassword(_)
+            | Action::DescribeAccount { .. }
             | Action::AddFound { .. } => self.perform_profile(ctx, action),
         }
         // what was asked for is seen at once
