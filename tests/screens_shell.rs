@@ -105,6 +105,18 @@ fn window_ui(ui: &mut Ui, window: &mut Window) {
     window.actions.extend(actions);
 }
 
+/// A row of the tree, by how what is said of it begins.
+fn tree_item<'a>(harness: &'a Harness<'static, Window>, begin: &str) -> egui_kittest::Node<'a> {
+    harness
+        .query_all_by_role(Role::TreeItem)
+        .find(|node| {
+            node.accesskit_node()
+                .label()
+                .is_some_and(|label| label.starts_with(begin))
+        })
+        .unwrap_or_else(|| panic!("no row {begin}"))
+}
+
 // --- what is said in each state --------------------------------------------------------------------------------------
 
 #[test]
@@ -154,15 +166,19 @@ fn a_healthy_topology_shows_each_replica_with_lag_bound_method_and_age() {
     assert_eq!(harness.query_all_by_label("nothing waiting").count(), 2);
     harness.get_by_label("Writable");
     harness
-        .get_by_label_contains("3 servers · 27/s statements · 4.1 kB/s · poll 1 s · marks 250 ms");
+        .get_by_label_contains("3 servers · statements 27/s · 4.1 kB/s · poll 1 s · marks 250 ms");
 }
 
 #[test]
-fn a_broken_replica_is_unknown_and_says_why() {
+fn a_broken_replica_is_critical_and_says_why() {
     let harness = english(fixtures::in_trouble());
-    harness.get_by_label_contains("db-r3, ");
-    assert!(harness.query_all_by_label("unknown").count() >= 1);
-    harness.get_by_label_contains("its applier is stopped by error 1062");
+    tree_item(&harness, "db-r3, critical");
+    assert!(
+        harness
+            .query_all_by_label_contains("stopped by error 1062")
+            .count()
+            >= 2
+    );
 }
 
 #[test]
@@ -277,7 +293,7 @@ fn escape_closes_the_search() {
 #[test]
 fn arrow_keys_walk_the_tree_and_choose() {
     let mut harness = english(fixtures::healthy());
-    harness.get_by_label_contains("db-r1, ").focus();
+    tree_item(&harness, "db-r1, ").focus();
     harness.run();
     harness.key_press(Key::ArrowDown);
     harness.run();
@@ -365,7 +381,9 @@ fn every_state_can_be_drawn_in_both_themes_and_both_languages() {
             (Theme::Dark, Language::English),
             (Theme::Light, Language::SimplifiedChinese),
         ] {
-            for size in [WIDE, SMALL] {
+            // a picture takes a second or two; the crowded states are looked at small too
+            let crowded = matches!(name, "healthy" | "trouble");
+            for size in [WIDE, SMALL].into_iter().take(1 + usize::from(crowded)) {
                 let mut harness = window(make(), size, theme, language);
                 picture(
                     &mut harness,

@@ -6,7 +6,6 @@ use super::icons::{Icon, icon_button_ui};
 use super::{ShellData, ShellState, ShellState as State};
 use crate::model::phrase::phrase;
 use crate::model::preferences::{LanguageChoice, ThemeChoice};
-use crate::model::profile::Environment;
 use crate::model::time::Span;
 use crate::ui::Frame;
 use crate::ui::action::Action;
@@ -36,7 +35,6 @@ pub fn top_ui(
     frame: &Frame<'_>,
     actions: &mut Vec<Action>,
 ) {
-    production_edge_ui(ui, data);
     let words = frame.words;
     let wide = ui.available_width() > 620.0;
     ui.horizontal(|ui| {
@@ -63,17 +61,6 @@ pub fn top_ui(
             });
         });
     });
-}
-
-/// A red edge over the whole window: production is seen from across the room.
-fn production_edge_ui(ui: &Ui, data: &ShellData) {
-    if data.environment == Some(Environment::Production) {
-        let rect = ui.ctx().content_rect();
-        let edge = rect.with_max_y(rect.min.y + 3.0);
-        ui.painter()
-            .with_clip_rect(rect)
-            .rect_filled(edge, 0.0, palette(ui).critical);
-    }
 }
 
 fn sentence_ui(ui: &mut Ui, data: &ShellData, state: &ShellState, frame: &Frame<'_>) {

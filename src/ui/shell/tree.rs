@@ -16,7 +16,7 @@ use crate::ui::Frame;
 use crate::ui::action::{Action, Screen};
 use crate::ui::fonts;
 use crate::ui::theme::{self, UNIT, palette, size};
-use crate::ui::widgets::{Sign, environment_badge_ui, paint_sign, quiet_button_ui};
+use crate::ui::widgets::{Sign, environment_badge_ui, paint_sign, quiet_button_ui, sign_ui};
 
 const ROW: f32 = 7.0 * UNIT;
 const INDENT: f32 = 4.5 * UNIT;
@@ -161,6 +161,10 @@ fn topology_row_ui(
                 close_ui(ui, row, frame, actions);
             }
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                if state.folded.contains(&row.id) {
+                    // what is folded away still shows how it is
+                    sign_ui(ui, words, row.sign);
+                }
                 let badge = 22.0 * UNIT;
                 let room = (ui.available_width() - badge).max(10.0 * UNIT);
                 let response = name_ui(ui, row, room);
