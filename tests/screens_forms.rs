@@ -1,9 +1,9 @@
 //! The forms as a person meets them: by the names of their fields and buttons, and as pictures in both themes and both
 //! languages. The harness fails on a character no font has and on a field without a name.
 
-mod support;
 #[path = "support/fixtures_forms.rs"]
 mod fixtures;
+mod support;
 
 use std::path::PathBuf;
 
@@ -129,7 +129,11 @@ fn dark(shown: Shown, profiles: Vec<TopologyProfile>) -> Window {
 
 /// A window tall enough to show all of a form.
 fn tall(profiles: Vec<TopologyProfile>) -> Window {
-    window(Desk::new(Shown::Profiles, profiles), Theme::Dark, vec2(1280.0, 3000.0))
+    window(
+        Desk::new(Shown::Profiles, profiles),
+        Theme::Dark,
+        vec2(1280.0, 3000.0),
+    )
 }
 
 fn press(window: &mut Window, button: &str) {
@@ -145,7 +149,10 @@ fn type_into(window: &mut Window, role: Role, label: &str, text: &str) {
 }
 
 fn is_disabled(window: &Window, button: &str) -> bool {
-    window.get_by_role_and_label(Role::Button, button).accesskit_node().is_disabled()
+    window
+        .get_by_role_and_label(Role::Button, button)
+        .accesskit_node()
+        .is_disabled()
 }
 
 // --- profiles --------------------------------------------------------------------------------------------------------
@@ -198,16 +205,28 @@ fn choosing_another_topology_does_not_lose_what_was_typed() {
     assert_eq!(window.state().forms.unsaved(), Some("billing 账务 2"));
     press(&mut window, "orders");
     press(&mut window, "Save and go on");
-    assert_eq!(window.state().saved().map(|p| p.name.as_str()), Some("billing 账务 2"));
+    assert_eq!(
+        window.state().saved().map(|p| p.name.as_str()),
+        Some("billing 账务 2")
+    );
     assert_eq!(window.state().forms.unsaved(), None);
 }
 
 #[test]
 fn the_filter_looks_at_hosts_too() {
     let mut window = dark(Shown::Profiles, vec![orders(), billing()]);
-    type_into(&mut window, Role::TextInput, "Filter by name or host", "10.20 prod");
+    type_into(
+        &mut window,
+        Role::TextInput,
+        "Filter by name or host",
+        "10.20 prod",
+    );
     window.get_by_role_and_label(Role::Button, "orders");
-    assert!(window.query_by_role_and_label(Role::Button, "billing 账务").is_none());
+    assert!(
+        window
+            .query_by_role_and_label(Role::Button, "billing 账务")
+            .is_none()
+    );
 }
 
 #[test]
@@ -219,11 +238,21 @@ fn removing_asks_first() {
     window.get_by_label_contains("Nothing changes on the servers");
     window.key_press(Key::Escape);
     window.run_steps(3);
-    assert!(window.query_by_label_contains("Nothing changes on the servers").is_none());
+    assert!(
+        window
+            .query_by_label_contains("Nothing changes on the servers")
+            .is_none()
+    );
     press(&mut window, "Remove this topology…");
-    window.get_all_by_role_and_label(Role::Button, "Remove").last().expect("a button").click();
+    window
+        .get_all_by_role_and_label(Role::Button, "Remove")
+        .last()
+        .expect("a button")
+        .click();
     window.run_steps(3);
-    assert!(matches!(&window.state().actions[..], [Action::RemoveProfile(id)] if id.0 == "billing"));
+    assert!(
+        matches!(&window.state().actions[..], [Action::RemoveProfile(id)] if id.0 == "billing")
+    );
 }
 
 #[test]
@@ -242,7 +271,10 @@ fn a_test_shows_what_is_allowed_and_the_grant_that_is_missing() {
     let mut window = tall(vec![orders()]);
     press(&mut window, "orders");
     press(&mut window, "Test");
-    assert!(matches!(window.state().actions[..], [Action::TestProfile(_)]));
+    assert!(matches!(
+        window.state().actions[..],
+        [Action::TestProfile(_)]
+    ));
     assert_eq!(window.get_all_by_label("connecting and asking").count(), 3);
     hear_test(&mut window);
     window.get_by_label("GRANT PROCESS ON *.* TO 'replicascope'@'%';");
@@ -286,17 +318,29 @@ fn a_dialog_without_an_answer_leaves_the_field_and_says_so() {
     let mut window = dark(Shown::Profiles, vec![billing()]);
     press(&mut window, "Import");
     press(&mut window, "Choose…");
-    assert!(matches!(window.state().actions[..], [Action::ChooseFile(FilePurpose::Import)]));
+    assert!(matches!(
+        window.state().actions[..],
+        [Action::ChooseFile(FilePurpose::Import)]
+    ));
     assert!(is_disabled(&window, "Choose…"), "one dialog at a time");
     let purpose = FilePurpose::Import;
-    window.state_mut().hear(News::FileChosen { purpose, path: None });
+    window.state_mut().hear(News::FileChosen {
+        purpose,
+        path: None,
+    });
     window.run_steps(3);
     window.get_by_label_contains("type the path");
     type_into(&mut window, Role::TextInput, "File", "~/shop.toml");
-    window.get_all_by_role_and_label(Role::Button, "Import").last().expect("a button").click();
+    window
+        .get_all_by_role_and_label(Role::Button, "Import")
+        .last()
+        .expect("a button")
+        .click();
     window.run_steps(3);
     let last = window.state().actions.last();
-    assert!(matches!(last, Some(Action::ImportProfiles(path)) if path == &PathBuf::from("~/shop.toml")));
+    assert!(
+        matches!(last, Some(Action::ImportProfiles(path)) if path == &PathBuf::from("~/shop.toml"))
+    );
 }
 
 #[test]
@@ -313,7 +357,9 @@ fn found_replicas_are_offered_and_those_in_the_profile_are_not() {
 fn without_a_keychain_the_form_says_where_a_password_stays() {
     let mut window = tall(vec![orders()]);
     let why = phrase("secret.keychain.none").with("message", "no session bus");
-    window.state_mut().hear(News::Keychain(Keychain::Unavailable(why)));
+    window
+        .state_mut()
+        .hear(News::Keychain(Keychain::Unavailable(why)));
     press(&mut window, "orders");
     window.get_by_label_contains("passwords are kept for this session only (no session bus)");
 }
@@ -328,7 +374,10 @@ fn the_settings_answer_with_actions() {
     let actions = &window.state().actions;
     assert!(matches!(
         actions[..],
-        [Action::Language(LanguageChoice::Chinese), Action::Theme(ThemeChoice::Dark)]
+        [
+            Action::Language(LanguageChoice::Chinese),
+            Action::Theme(ThemeChoice::Dark)
+        ]
     ));
     press(&mut window, "Show the licence of the fonts");
     window.get_by_label_contains("SIL OPEN FONT LICENSE");
@@ -338,13 +387,21 @@ fn the_settings_answer_with_actions() {
 fn the_first_servers_are_added_in_one_card() {
     let mut window = dark(Shown::FirstRun, Vec::new());
     assert!(is_disabled(&window, "Watch"));
-    type_into(&mut window, Role::TextInput, "Address of the source", "moni@db1.example:3310");
+    type_into(
+        &mut window,
+        Role::TextInput,
+        "Address of the source",
+        "moni@db1.example:3310",
+    );
     type_into(&mut window, Role::PasswordInput, "Password", "pw");
     press(&mut window, "Watch");
     let desk = window.state();
     let profile = desk.saved().expect("a saved profile");
     assert_eq!(check(profile), []);
-    assert_eq!(profile.account.as_ref().map(|a| a.user.as_str()), Some("moni"));
+    assert_eq!(
+        profile.account.as_ref().map(|a| a.user.as_str()),
+        Some("moni")
+    );
     assert!(matches!(desk.actions.last(), Some(Action::Open(id)) if id == &profile.id));
 }
 
@@ -384,7 +441,10 @@ fn a_password_is_asked_for_answered_with_enter_and_declined_with_escape() {
     window.run_steps(4);
     window.key_press(Key::Escape);
     window.run_steps(3);
-    assert!(matches!(window.state().actions.last(), Some(Action::DeclinePassword(_))));
+    assert!(matches!(
+        window.state().actions.last(),
+        Some(Action::DeclinePassword(_))
+    ));
 }
 
 // --- pictures --------------------------------------------------------------------------------------------------------
@@ -415,7 +475,8 @@ const SCENES: [Scene; 7] = [
         };
         w.state_mut().hear(News::Places(places));
         let why = phrase("secret.keychain.none").with("message", "no session bus");
-        w.state_mut().hear(News::Keychain(Keychain::Unavailable(why)));
+        w.state_mut()
+            .hear(News::Keychain(Keychain::Unavailable(why)));
     }),
     ("first-run", Shown::FirstRun, |_| {}),
     ("password", Shown::Settings, |w| {
@@ -441,7 +502,10 @@ fn every_form_can_be_drawn_in_both_themes_both_languages_and_both_sizes() {
             let mut window = window(desk, theme, size);
             prepare(&mut window);
             window.run_steps(4);
-            keep(&mut window, &format!("{name}-{}", look_name(theme, language, size)));
+            keep(
+                &mut window,
+                &format!("{name}-{}", look_name(theme, language, size)),
+            );
         }
     }
 }
@@ -461,15 +525,25 @@ fn the_whole_form_can_be_drawn() {
         open_orders(&mut window);
         let words = Catalogue::of(language);
         let unfold = words.text("form.unfold");
-        window.get_all_by_role_and_label(Role::Button, unfold).last().expect("a button").click();
+        window
+            .get_all_by_role_and_label(Role::Button, unfold)
+            .last()
+            .expect("a button")
+            .click();
         window.run_steps(3);
         press(&mut window, words.text("account_sql.show"));
         let sql = "CREATE USER 'replicascope'@'%' IDENTIFIED BY '…';\nGRANT REPLICATION CLIENT ON *.* TO 'replicascope'@'%';\n";
         let sql = |name: &str| (name.to_owned(), sql.to_owned());
-        let news = News::AccountSql(vec![sql("MySQL 8.0 – 9, Percona"), sql("MariaDB 10.5 – 11")]);
+        let news = News::AccountSql(vec![
+            sql("MySQL 8.0 – 9, Percona"),
+            sql("MariaDB 10.5 – 11"),
+        ]);
         window.state_mut().hear(news);
         window.run_steps(4);
-        keep(&mut window, &format!("whole-form-{}", look_name(theme, language, size)));
+        keep(
+            &mut window,
+            &format!("whole-form-{}", look_name(theme, language, size)),
+        );
     }
 }
 
@@ -499,5 +573,7 @@ fn keep(window: &mut Window, name: &str) {
         PathBuf::from,
     );
     std::fs::create_dir_all(&folder).expect("a folder for pictures");
-    picture.save(folder.join(format!("forms-{name}.png"))).expect("a saved picture");
+    picture
+        .save(folder.join(format!("forms-{name}.png")))
+        .expect("a saved picture");
 }

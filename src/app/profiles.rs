@@ -193,14 +193,19 @@ impl ProfileDesk {
                 let sql = self.servers.accounts(&user, heartbeat.as_ref());
                 self.events.push(DeskEvent::News(News::AccountSql(sql)));
             }
-            Action::KeepPassword { key, secret, in_keychain } => {
+            Action::KeepPassword {
+                key,
+                secret,
+                in_keychain,
+            } => {
                 self.keep_password(key, secret, in_keychain);
             }
             Action::ForgetPassword(key) => {
                 self.session.forget(&key);
                 self.to_keychain(KeychainJob::Forget(vec![key.clone()]));
                 let kept = Kept::Forgotten;
-                self.events.push(DeskEvent::News(News::PasswordKept { key, kept }));
+                self.events
+                    .push(DeskEvent::News(News::PasswordKept { key, kept }));
             }
             Action::DeclinePassword(key) => self.no_password(&key, &phrase("desk.declined")),
             Action::ChooseFile(purpose) => self.choose_file(purpose),
@@ -220,7 +225,9 @@ impl ProfileDesk {
 
     /// Finds what is needed to connect to the servers of a topology; [`DeskEvent::Ready`] comes for each, now or later.
     pub fn resolve(&mut self, topology: &TopologyId) {
-        let Some(profile) = self.profile(topology).cloned() else { return };
+        let Some(profile) = self.profile(topology).cloned() else {
+            return;
+        };
         let mut searched = Vec::new();
         for server in &profile.servers {
             let Some((account, key)) = profile.account_for(server) else {
@@ -238,9 +245,15 @@ impl ProfileDesk {
 
     /// The server refused the password: it is forgotten and asked for again, where it came from a person.
     pub fn refused(&mut self, topology: &TopologyId, server: &ServerId, why: Phrase) {
-        let Some(profile) = self.profile(topology).cloned() else { return };
-        let Some(server) = profile.server(server) else { return };
-        let Some((account, key)) = profile.account_for(server) else { return };
+        let Some(profile) = self.profile(topology).cloned() else {
+            return;
+        };
+        let Some(server) = profile.server(server) else {
+            return;
+        };
+        let Some((account, key)) = profile.account_for(server) else {
+            return;
+        };
         if !matches!(account.secret, SecretSource::Keychain | SecretSource::Ask) {
             return;
         }
@@ -272,7 +285,8 @@ impl ProfileDesk {
             }
             let why = phrase("desk.disk_busy");
             let cause = crate::ui::profiles::SaveTrouble::Other;
-            self.events.push(DeskEvent::News(News::NotSaved { why, cause }));
+            self.events
+                .push(DeskEvent::News(News::NotSaved { why, cause }));
         }
     }
 
@@ -287,7 +301,12 @@ impl ProfileDesk {
     fn take_in(&mut self, answer: Answer) {
         match answer {
             Answer::News(news) => self.events.push(DeskEvent::News(news)),
-            Answer::Profiles { profiles, changed, removed, orphans } => {
+            Answer::Profiles {
+                profiles,
+                changed,
+                removed,
+                orphans,
+            } => {
                 self.profiles = profiles;
                 for key in &orphans {
                     self.session.forget(key);
@@ -296,7 +315,8 @@ impl ProfileDesk {
                 if !orphans.is_empty() {
                     self.to_keychain(KeychainJob::Forget(orphans));
                 }
-                self.events.push(DeskEvent::ProfilesChanged { changed, removed });
+                self.events
+                    .push(DeskEvent::ProfilesChanged { changed, removed });
             }
             Answer::EditDone(saved) => {
                 if let Some(id) = saved {
@@ -361,7 +381,9 @@ impl ProfileDesk {
     }
 
     fn found(&mut self, key: &SecretKey, secret: &Secret) {
-        let Some(waiting) = self.waiting.remove(key) else { return };
+        let Some(waiting) = self.waiting.remove(key) else {
+            return;
+        };
         for server in waiting.servers {
             self.ready(&key.topology, &server, Some(secret.clone()));
         }
@@ -376,7 +398,9 @@ impl ProfileDesk {
     }
 
     fn no_password(&mut self, key: &SecretKey, why: &Phrase) {
-        let Some(waiting) = self.waiting.remove(key) else { return };
+        let Some(waiting) = self.waiting.remove(key) else {
+            return;
+        };
         for server in waiting.servers {
             self.events.push(DeskEvent::NoPassword {
                 topology: key.topology.clone(),
@@ -387,8 +411,12 @@ impl ProfileDesk {
     }
 
     fn ask(&mut self, key: &SecretKey, why: Option<Phrase>) {
-        let Some(profile) = self.profile(&key.topology) else { return };
-        let Some(waiting) = self.waiting.get(key) else { return };
+        let Some(profile) = self.profile(&key.topology) else {
+            return;
+        };
+        let Some(waiting) = self.waiting.get(key) else {
+            return;
+        };
         let labels = waiting.servers.iter().filter_map(|id| profile.server(id));
         let question = PasswordQuestion {
             key: key.clone(),
@@ -398,7 +426,8 @@ impl ProfileDesk {
             for_keychain: waiting.for_keychain,
             why,
         };
-        self.events.push(DeskEvent::News(News::PasswordNeeded(question)));
+        self.events
+            .push(DeskEvent::News(News::PasswordNeeded(question)));
     }
 
     fn keep_password(&mut self, key: SecretKey, secret: Secret, in_keychain: bool) {
@@ -409,7 +438,8 @@ impl ProfileDesk {
             return;
         }
         let kept = Kept::ThisSession(None);
-        self.events.push(DeskEvent::News(News::PasswordKept { key, kept }));
+        self.events
+            .push(DeskEvent::News(News::PasswordKept { key, kept }));
     }
 
     fn test(&mut self, profile: TopologyProfile) {
@@ -449,8 +479,14 @@ fn flavours() -> [(&'static str, Product); 4] {
     [
         ("MySQL 8.0 – 9, Percona", Product::from_text("8.4.0", "")),
         ("MySQL 5.7", Product::from_text("5.7.44", "")),
-        ("MariaDB 10.5 – 11", Product::from_text("10.11.8-MariaDB", "")),
-        ("MariaDB 10.3, 10.4", Product::from_text("10.4.30-MariaDB", "")),
+        (
+            "MariaDB 10.5 – 11",
+            Product::from_text("10.11.8-MariaDB", ""),
+        ),
+        (
+            "MariaDB 10.3, 10.4",
+            Product::from_text("10.4.30-MariaDB", ""),
+        ),
     ]
 }
 

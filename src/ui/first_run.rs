@@ -1,6 +1,8 @@
 //! The first screen of all, when there is no topology yet: what this is for, and the shortest way to a first picture.
 
-use eframe::egui::{CentralPanel, Frame as Area, Grid, Id, Label, Margin, ScrollArea, TextEdit, Ui};
+use eframe::egui::{
+    CentralPanel, Frame as Area, Grid, Id, Label, Margin, ScrollArea, TextEdit, Ui,
+};
 
 use super::Frame;
 use super::action::{Action, FilePurpose};
@@ -89,7 +91,9 @@ impl FirstRunState {
             secret: SecretSource::Keychain,
         });
         let server = ServerId(fresh_id(&name, frame.now));
-        profile.servers.push(ServerProfile::new(server, target.address.clone()));
+        profile
+            .servers
+            .push(ServerProfile::new(server, target.address.clone()));
         profile
     }
 }
@@ -108,7 +112,8 @@ pub fn first_run_ui(
     out: &mut Vec<Action>,
 ) {
     let words = frame.words;
-    let centre = CentralPanel::no_frame().frame(Area::new().inner_margin(Margin::same((4.0 * UNIT) as i8)));
+    let centre =
+        CentralPanel::no_frame().frame(Area::new().inner_margin(Margin::same((4.0 * UNIT) as i8)));
     centre.show(ui, |ui| {
         ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
             let width = ui.available_width().min(130.0 * UNIT);
@@ -145,7 +150,12 @@ fn import_part_ui(
             None => Some(Transfer::default()),
         };
     }
-    let FirstRunState { import, choosing, unchosen, .. } = state;
+    let FirstRunState {
+        import,
+        choosing,
+        unchosen,
+        ..
+    } = state;
     if let Some(transfer) = import {
         import_ui(ui, transfer, choosing, unchosen.as_ref(), frame, out);
     }
@@ -159,7 +169,9 @@ fn card_ui(ui: &mut Ui, state: &mut FirstRunState, frame: &Frame<'_>, out: &mut 
     let target = state.target();
     let width = (ui.available_width() - 45.0 * UNIT).clamp(40.0 * UNIT, 80.0 * UNIT);
     let mut entered = false;
-    let fields = Grid::new("first run").num_columns(2).spacing([3.0 * UNIT, 2.0 * UNIT]);
+    let fields = Grid::new("first run")
+        .num_columns(2)
+        .spacing([3.0 * UNIT, 2.0 * UNIT]);
     fields.show(ui, |ui| {
         let row = |ui: &mut Ui, key: &'static str| ui.label(theme::dim(ui, words.text(key))).id;
         let label = row(ui, "first.address");
@@ -181,12 +193,21 @@ fn card_ui(ui: &mut Ui, state: &mut FirstRunState, frame: &Frame<'_>, out: &mut 
         entered |= enter(ui, &field);
         ui.end_row();
         let label = row(ui, "form.password");
-        let field = state.password.field_ui(ui, Id::unique("first password"), width);
+        let field = state
+            .password
+            .field_ui(ui, Id::unique("first password"), width);
         entered |= enter(ui, &field.labelled_by(label));
         ui.end_row();
         row(ui, "form.environment");
         let environment = &mut state.environment;
-        let (choice, _) = choice_ui(ui, words, "first environment", width, environment, &ENVIRONMENTS);
+        let (choice, _) = choice_ui(
+            ui,
+            words,
+            "first environment",
+            width,
+            environment,
+            &ENVIRONMENTS,
+        );
         named(choice, words.text("form.environment"));
         ui.end_row();
     });
@@ -202,7 +223,9 @@ fn card_ui(ui: &mut Ui, state: &mut FirstRunState, frame: &Frame<'_>, out: &mut 
         sign_word_ui(ui, Sign::Critical, words.say(why));
     }
     ui.add_space(2.0 * UNIT);
-    let ready = target.and_then(Result::ok).filter(|t| !state.user(t).is_empty());
+    let ready = target
+        .and_then(Result::ok)
+        .filter(|t| !state.user(t).is_empty());
     let pressed = ui.add_enabled_ui(ready.is_some(), |ui| {
         primary_button_ui(ui, words.text("first.watch")).clicked()
     });

@@ -6,7 +6,9 @@ use eframe::egui::{Id, Key, Label, Ui};
 
 use super::Frame;
 use super::action::Action;
-use super::profiles::{Keychain, News, PasswordQuestion, TypedPassword, checkbox_ui, question_modal};
+use super::profiles::{
+    Keychain, News, PasswordQuestion, TypedPassword, checkbox_ui, question_modal,
+};
 use super::theme::{self, UNIT};
 use super::widgets::{Sign, primary_button_ui, sign_ui};
 use crate::model::phrase::phrase;
@@ -57,7 +59,9 @@ pub fn password_ui(
     frame: &Frame<'_>,
     out: &mut Vec<Action>,
 ) {
-    let Some(question) = state.questions.front().cloned() else { return };
+    let Some(question) = state.questions.front().cloned() else {
+        return;
+    };
     let mut answer = None;
     let shown = question_modal(ui, "password question").show(ui.ctx(), |ui| {
         ui.set_width((ui.ctx().content_rect().width() - 16.0 * UNIT).min(105.0 * UNIT));
@@ -67,7 +71,10 @@ pub fn password_ui(
         Some(true) => {
             let in_keychain = state.remembers(&question);
             // an empty password is an answer too: there are accounts without one
-            let secret = state.typed.take().unwrap_or_else(|| Secret::new(String::new()));
+            let secret = state
+                .typed
+                .take()
+                .unwrap_or_else(|| Secret::new(String::new()));
             out.push(Action::KeepPassword {
                 key: question.key,
                 secret,
@@ -114,7 +121,9 @@ fn question_ui(
     }
     ui.add_space(UNIT);
     let width = ui.available_width() - 4.0 * UNIT;
-    let field = state.typed.field_ui(ui, Id::unique("password answer"), width);
+    let field = state
+        .typed
+        .field_ui(ui, Id::unique("password answer"), width);
     let field = field.labelled_by(title.id);
     if !state.has_focus {
         state.has_focus = true;
@@ -135,7 +144,12 @@ fn question_ui(
     answer
 }
 
-fn keychain_ui(ui: &mut Ui, state: &mut PasswordState, question: &PasswordQuestion, frame: &Frame<'_>) {
+fn keychain_ui(
+    ui: &mut Ui,
+    state: &mut PasswordState,
+    question: &PasswordQuestion,
+    frame: &Frame<'_>,
+) {
     let words = frame.words;
     match &state.keychain {
         Keychain::Available => {

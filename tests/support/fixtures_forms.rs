@@ -42,7 +42,9 @@ pub fn billing() -> TopologyProfile {
     let mut billing = TopologyProfile::new(TopologyId("billing".into()), "billing 账务");
     billing.environment = Environment::Staging;
     let address = Address::tcp("bill-1.internal.example", 3306);
-    billing.servers.push(ServerProfile::new(ServerId("b1".into()), address));
+    billing
+        .servers
+        .push(ServerProfile::new(ServerId("b1".into()), address));
     billing
 }
 
@@ -134,7 +136,9 @@ pub fn half_allowed() -> TestReport {
         what: phrase("lag.why.no_replication_status"),
         hint: Some(Phrase::new("test.copy_grant").with("sql", sql)),
         code: Some(1227),
-        detail: "Access denied; you need (at least one of) the PROCESS privilege(s) for this operation".into(),
+        detail:
+            "Access denied; you need (at least one of) the PROCESS privilege(s) for this operation"
+                .into(),
     };
     TestReport {
         product: Product::from_text("9.7.4", ""),

@@ -21,10 +21,17 @@ pub(super) fn start(purpose: FilePurpose, report: Report, disk: Sender<DiskJob>)
         report.tell(Answer::DialogClosed);
         report.news(News::FileChosen { purpose, path });
     };
-    if std::thread::Builder::new().name("file dialog".into()).spawn(run).is_err() {
+    if std::thread::Builder::new()
+        .name("file dialog".into())
+        .spawn(run)
+        .is_err()
+    {
         let path = None;
         told.tell(Answer::DialogClosed);
-        told.news(News::FileChosen { purpose: failed, path });
+        told.news(News::FileChosen {
+            purpose: failed,
+            path,
+        });
     }
 }
 

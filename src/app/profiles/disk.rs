@@ -106,10 +106,12 @@ impl Disk {
     pub fn start(self, report: Report) -> std::io::Result<(Sender<DiskJob>, Receiver<()>)> {
         let (jobs, inbox) = bounded(JOBS_IN_FLIGHT);
         let (ending, done) = bounded(0);
-        std::thread::Builder::new().name("settings on disk".into()).spawn(move || {
-            self.run(&inbox, &report);
-            drop(ending);
-        })?;
+        std::thread::Builder::new()
+            .name("settings on disk".into())
+            .spawn(move || {
+                self.run(&inbox, &report);
+                drop(ending);
+            })?;
         Ok((jobs, done))
     }
 
@@ -217,9 +219,18 @@ impl Disk {
     ) {
         let before = std::mem::replace(&mut self.profiles, profiles);
         let is_new = |p: &&TopologyProfile| !before.contains(p) || touched == Some(&p.id);
-        let changed = self.profiles.iter().filter(is_new).map(|p| p.id.clone()).collect();
+        let changed = self
+            .profiles
+            .iter()
+            .filter(is_new)
+            .map(|p| p.id.clone())
+            .collect();
         let is_gone = |p: &&TopologyProfile| self.profiles.iter().all(|now| now.id != p.id);
-        let removed = before.iter().filter(is_gone).map(|p| p.id.clone()).collect();
+        let removed = before
+            .iter()
+            .filter(is_gone)
+            .map(|p| p.id.clone())
+            .collect();
         report.tell(Answer::Profiles {
             profiles: self.profiles.clone(),
             changed,
@@ -253,8 +264,12 @@ impl Disk {
     }
 
     fn export(&mut self, topologies: &[TopologyId], to: &Path) -> News {
-        let chosen: Vec<TopologyProfile> =
-            self.profiles.iter().filter(|p| topologies.contains(&p.id)).cloned().collect();
+        let chosen: Vec<TopologyProfile> = self
+            .profiles
+            .iter()
+            .filter(|p| topologies.contains(&p.id))
+            .cloned()
+            .collect();
         let path = from_home(to);
         // a typed path was never asked about
         if path.exists() && self.may_replace.as_deref() != Some(&path) {
@@ -271,7 +286,9 @@ impl Disk {
     }
 
     fn save_preferences(&mut self, wanted: &Preferences, report: &Report) {
-        let Some((_, store)) = &mut self.stores else { return };
+        let Some((_, store)) = &mut self.stores else {
+            return;
+        };
         if let Err(error) = store.save(wanted) {
             let text = error.phrase();
             let is_warning = true;
@@ -280,7 +297,10 @@ impl Disk {
     }
 
     fn look(&mut self, report: &Report) {
-        let changed = self.stores.as_ref().is_some_and(|(store, _)| store.changed_on_disk());
+        let changed = self
+            .stores
+            .as_ref()
+            .is_some_and(|(store, _)| store.changed_on_disk());
         match changed {
             true if !self.told_unreadable => self.reload(report),
             true => {}
@@ -290,7 +310,9 @@ impl Disk {
 
     /// What cannot be used changes nothing here; the person is told.
     fn reload(&mut self, report: &Report) {
-        let Some((store, _)) = &mut self.stores else { return };
+        let Some((store, _)) = &mut self.stores else {
+            return;
+        };
         match store.reload() {
             Ok(loaded) => {
                 let remarks: Vec<Remark> = loaded.notices.iter().map(remark).collect();
@@ -330,10 +352,16 @@ fn add_found(profile: &mut TopologyProfile, found: &FoundReplica) -> bool {
 /// Passwords that belonged to what we took out.
 fn orphans(before: &[TopologyProfile], after: &[TopologyProfile]) -> Vec<SecretKey> {
     let keys = |profiles: &[TopologyProfile]| -> Vec<SecretKey> {
-        profiles.iter().flat_map(TopologyProfile::secret_keys).collect()
+        profiles
+            .iter()
+            .flat_map(TopologyProfile::secret_keys)
+            .collect()
     };
     let kept = keys(after);
-    keys(before).into_iter().filter(|key| !kept.contains(key)).collect()
+    keys(before)
+        .into_iter()
+        .filter(|key| !kept.contains(key))
+        .collect()
 }
 
 /// A path as people type it: `~/…` is in their home.

@@ -7,7 +7,7 @@ use crate::model::phrase::Phrase;
 use crate::model::profile::SecretKey;
 use crate::model::secret::Secret;
 use crate::settings::secrets::{Found, SessionSecrets, Way, keychain, try_way};
-use crate::ui::profiles::{Keychain, Kept, News};
+use crate::ui::profiles::{Kept, Keychain, News};
 
 const JOBS_IN_FLIGHT: usize = 1_024;
 
@@ -30,7 +30,9 @@ pub(super) enum Search {
 
 pub(super) fn start(report: Report) -> std::io::Result<Sender<KeychainJob>> {
     let (jobs, inbox) = bounded(JOBS_IN_FLIGHT);
-    std::thread::Builder::new().name("keychain".into()).spawn(move || run(&inbox, &report))?;
+    std::thread::Builder::new()
+        .name("keychain".into())
+        .spawn(move || run(&inbox, &report))?;
     Ok(jobs)
 }
 

@@ -34,7 +34,8 @@ fn desk_in(dir: &TempDir) -> ProfileDesk {
         test: knows_one_password,
         account_sql: |product, user, _| format!("{} {user}", product.version_text),
     };
-    let (desk, _) = ProfileDesk::open(Some(dir.path().to_owned()), servers, Arc::new(|| {})).unwrap();
+    let (desk, _) =
+        ProfileDesk::open(Some(dir.path().to_owned()), servers, Arc::new(|| {})).unwrap();
     desk
 }
 
@@ -49,7 +50,10 @@ fn shop(source: SecretSource) -> TopologyProfile {
         secret: source,
     });
     for (id, host) in [("a", "db1"), ("b", "db2")] {
-        shop.servers.push(ServerProfile::new(ServerId(id.into()), Address::tcp(host, 3306)));
+        shop.servers.push(ServerProfile::new(
+            ServerId(id.into()),
+            Address::tcp(host, 3306),
+        ));
     }
     shop
 }
@@ -72,7 +76,10 @@ fn until<R>(desk: &mut ProfileDesk, mut wanted: impl FnMut(&DeskEvent) -> Option
             }
             seen.push(event);
         }
-        assert!(Instant::now() < give_up_at, "never came; instead: {seen:#?}");
+        assert!(
+            Instant::now() < give_up_at,
+            "never came; instead: {seen:#?}"
+        );
         std::thread::sleep(Duration::from_millis(2));
     }
 }
@@ -91,7 +98,11 @@ fn a_saved_profile_is_there_after_a_restart_and_no_password_is_in_any_file() {
     let dir = folder();
     let mut desk = desk_in(&dir);
     let secret = Secret::new("geheim # @ : / ? % \" '".into());
-    desk.perform(Action::KeepPassword { key: key(), secret, in_keychain: false });
+    desk.perform(Action::KeepPassword {
+        key: key(),
+        secret,
+        in_keychain: false,
+    });
     put(&mut desk, shop(SecretSource::Ask));
     assert_eq!(desk.profiles(), [shop(SecretSource::Ask)]);
     drop(desk);
@@ -123,7 +134,10 @@ fn what_is_to_be_watched_at_once_is_opened_when_it_is_saved() {
         _ => None,
     });
     assert_eq!(opened, id);
-    assert!(desk.perform(Action::Open(id)).is_some(), "nothing to wait for any more");
+    assert!(
+        desk.perform(Action::Open(id)).is_some(),
+        "nothing to wait for any more"
+    );
 }
 
 #[test]
@@ -136,23 +150,44 @@ fn one_password_is_asked_for_once_and_goes_to_all_servers_of_its_account() {
         DeskEvent::News(News::PasswordNeeded(question)) => Some(question.clone()),
         _ => None,
     });
-    assert_eq!((question.user.as_str(), question.servers.len()), ("moni", 2));
+    assert_eq!(
+        (question.user.as_str(), question.servers.len()),
+        ("moni", 2)
+    );
 
     let secret = Secret::new("right #1".into());
-    desk.perform(Action::KeepPassword { key: question.key, secret, in_keychain: false });
+    desk.perform(Action::KeepPassword {
+        key: question.key,
+        secret,
+        in_keychain: false,
+    });
     let ready: Vec<_> = desk
         .poll()
         .into_iter()
         .filter_map(|e| match e {
-            DeskEvent::Ready { server, secret, .. } => Some((server.0, secret?.expose().to_owned())),
+            DeskEvent::Ready { server, secret, .. } => {
+                Some((server.0, secret?.expose().to_owned()))
+            }
             _ => None,
         })
         .collect();
-    assert_eq!(ready, [("a".into(), "right #1".into()), ("b".into(), "right #1".to_owned())]);
+    assert_eq!(
+        ready,
+        [
+            ("a".into(), "right #1".into()),
+            ("b".into(), "right #1".to_owned())
+        ]
+    );
 
     // and the next time nobody is asked
     desk.resolve(&TopologyId("shop".into()));
-    assert_eq!(desk.poll().iter().filter(|e| matches!(e, DeskEvent::Ready { .. })).count(), 2);
+    assert_eq!(
+        desk.poll()
+            .iter()
+            .filter(|e| matches!(e, DeskEvent::Ready { .. }))
+            .count(),
+        2
+    );
 }
 
 #[test]
@@ -161,7 +196,11 @@ fn a_refused_password_is_asked_for_again_with_the_reason() {
     let mut desk = desk_in(&dir);
     put(&mut desk, shop(SecretSource::Ask));
     let secret = Secret::new("old".into());
-    desk.perform(Action::KeepPassword { key: key(), secret, in_keychain: false });
+    desk.perform(Action::KeepPassword {
+        key: key(),
+        secret,
+        in_keychain: false,
+    });
     let (topology, server) = (TopologyId("shop".into()), ServerId("a".into()));
     desk.refused(&topology, &server, phrase("desk.declined"));
     let why = until(&mut desk, |e| match e {
@@ -206,11 +245,20 @@ fn a_test_tries_every_server_with_what_was_typed() {
     let dir = folder();
     let mut desk = desk_in(&dir);
     let secret = Secret::new("right #1".into());
-    desk.perform(Action::KeepPassword { key: key(), secret, in_keychain: false });
+    desk.perform(Action::KeepPassword {
+        key: key(),
+        secret,
+        in_keychain: false,
+    });
     desk.perform(Action::TestProfile(shop(SecretSource::Ask)));
     let mut reached = BTreeSet::new();
     until(&mut desk, |e| {
-        if let DeskEvent::News(News::Tested { server, outcome: TestOutcome::Reached(_), .. }) = e {
+        if let DeskEvent::News(News::Tested {
+            server,
+            outcome: TestOutcome::Reached(_),
+            ..
+        }) = e
+        {
             reached.insert(server.0.clone());
         }
         (reached.len() == 2).then_some(())
@@ -255,7 +303,9 @@ fn a_change_by_somebody_else_is_a_conflict_then_seen_and_ours_can_still_win() {
     assert_eq!(note.map(|n| n.key), Some("settings.file.replaced"));
 
     // the other program sees it by itself
-    until(&mut other, |e| matches!(e, DeskEvent::News(News::Reloaded)).then_some(()));
+    until(&mut other, |e| {
+        matches!(e, DeskEvent::News(News::Reloaded)).then_some(())
+    });
     assert_eq!(other.profiles()[0].name, "Ours");
 }
 
@@ -267,7 +317,10 @@ fn profiles_travel_by_file_and_a_file_is_not_replaced_unasked() {
     let to = elsewhere.path().join("out.toml");
     let export = |desk: &mut ProfileDesk| {
         let topologies = vec![TopologyId("shop".into())];
-        desk.perform(Action::ExportProfiles { topologies, to: to.clone() });
+        desk.perform(Action::ExportProfiles {
+            topologies,
+            to: to.clone(),
+        });
         until(desk, |e| match e {
             DeskEvent::News(News::Exported { .. }) => Some(Ok(())),
             DeskEvent::News(News::NotExported(why)) => Some(Err(why.key)),
@@ -284,7 +337,11 @@ fn profiles_travel_by_file_and_a_file_is_not_replaced_unasked() {
     });
     assert_eq!(names, ["Shop"]);
     let ids: BTreeSet<_> = desk.profiles().iter().map(|p| p.id.clone()).collect();
-    assert_eq!(ids.len(), 2, "the imported one is filed under an id of its own");
+    assert_eq!(
+        ids.len(),
+        2,
+        "the imported one is filed under an id of its own"
+    );
 }
 
 #[test]
@@ -308,9 +365,15 @@ fn a_found_replica_is_added_once_and_its_topology_is_watched_anew() {
         _ => None,
     });
     assert_eq!(changed, [TopologyId("shop".into())]);
-    put(&mut desk, TopologyProfile::new(TopologyId("x".into()), "after both"));
+    put(
+        &mut desk,
+        TopologyProfile::new(TopologyId("x".into()), "after both"),
+    );
     assert_eq!(desk.profiles()[0].servers.len(), 3);
-    assert_eq!(desk.profiles()[0].servers[2].address, Address::tcp("db3", 3307));
+    assert_eq!(
+        desk.profiles()[0].servers[2].address,
+        Address::tcp("db3", 3307)
+    );
 }
 
 #[test]
@@ -318,7 +381,11 @@ fn a_removed_topology_takes_its_passwords_with_it() {
     let dir = folder();
     let mut desk = desk_in(&dir);
     let secret = Secret::new("x".into());
-    desk.perform(Action::KeepPassword { key: key(), secret, in_keychain: false });
+    desk.perform(Action::KeepPassword {
+        key: key(),
+        secret,
+        in_keychain: false,
+    });
     put(&mut desk, shop(SecretSource::Ask));
     desk.perform(Action::RemoveProfile(TopologyId("shop".into())));
     until(&mut desk, |e| match e {
@@ -347,7 +414,10 @@ fn without_a_home_nothing_is_claimed_to_be_saved() {
 fn the_account_is_described_for_each_flavour() {
     let dir = folder();
     let mut desk = desk_in(&dir);
-    desk.perform(Action::DescribeAccount { user: "moni".into(), heartbeat: None });
+    desk.perform(Action::DescribeAccount {
+        user: "moni".into(),
+        heartbeat: None,
+    });
     let sql = until(&mut desk, |e| match e {
         DeskEvent::News(News::AccountSql(sql)) => Some(sql.clone()),
         _ => None,

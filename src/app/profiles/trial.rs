@@ -29,7 +29,10 @@ impl ServerSide {
         heartbeat: Option<&HeartbeatTable>,
     ) -> Vec<(String, String)> {
         let account = |(name, product): &(&str, Product)| {
-            ((*name).to_owned(), (self.account_sql)(product, user, heartbeat))
+            (
+                (*name).to_owned(),
+                (self.account_sql)(product, user, heartbeat),
+            )
         };
         flavours().iter().map(account).collect()
     }
@@ -50,7 +53,11 @@ pub(super) fn start(
     let told = report.clone();
     let failed = profile.clone();
     let run = move || run(profile, known, servers, &report);
-    if std::thread::Builder::new().name("test a profile".into()).spawn(run).is_err() {
+    if std::thread::Builder::new()
+        .name("test a profile".into())
+        .spawn(run)
+        .is_err()
+    {
         for server in &failed.servers {
             tell(&told, &failed, server, TestOutcome::NoPassword(None));
         }
@@ -111,7 +118,9 @@ fn try_server(
 fn passwords(profile: &TopologyProfile, known: &BTreeMap<SecretKey, Secret>) -> Passwords {
     let mut passwords = Passwords::new();
     for server in &profile.servers {
-        let Some((account, key)) = profile.account_for(server) else { continue };
+        let Some((account, key)) = profile.account_for(server) else {
+            continue;
+        };
         if passwords.contains_key(&key) {
             continue;
         }

@@ -6,9 +6,7 @@ use super::Frame;
 use super::action::Action;
 use super::profiles::{Keychain, News, Places, label_ui};
 use super::theme::{self, UNIT};
-use super::widgets::{
-    Card, Sign, copy_button_ui, quiet_button_ui, segments_ui, sign_word_ui,
-};
+use super::widgets::{Card, Sign, copy_button_ui, quiet_button_ui, segments_ui, sign_word_ui};
 use crate::model::phrase::phrase;
 use crate::model::preferences::{LanguageChoice, ThemeChoice, ZOOM_MAX, ZOOM_MIN};
 use crate::words::Language;
@@ -64,20 +62,22 @@ pub fn preferences_ui(
 ) {
     let words = frame.words;
     let margin = Margin::same((3.0 * UNIT) as i8);
-    CentralPanel::no_frame().frame(Area::new().inner_margin(margin)).show(ui, |ui| {
-        ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
-            ui.set_max_width(ui.available_width().min(180.0 * UNIT));
-            ui.spacing_mut().item_spacing.y = 1.5 * UNIT;
-            ui.label(theme::title(words.text("settings.screen.look")));
-            Card::new().show(ui, |ui| look_ui(ui, data, state, frame, out));
-            ui.add_space(UNIT);
-            ui.label(theme::title(words.text("settings.screen.files")));
-            Card::new().show(ui, |ui| files_ui(ui, state, frame));
-            ui.add_space(UNIT);
-            ui.label(theme::title(words.text("settings.screen.about")));
-            Card::new().show(ui, |ui| about_ui(ui, data, state, frame));
+    CentralPanel::no_frame()
+        .frame(Area::new().inner_margin(margin))
+        .show(ui, |ui| {
+            ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
+                ui.set_max_width(ui.available_width().min(180.0 * UNIT));
+                ui.spacing_mut().item_spacing.y = 1.5 * UNIT;
+                ui.label(theme::title(words.text("settings.screen.look")));
+                Card::new().show(ui, |ui| look_ui(ui, data, state, frame, out));
+                ui.add_space(UNIT);
+                ui.label(theme::title(words.text("settings.screen.files")));
+                Card::new().show(ui, |ui| files_ui(ui, state, frame));
+                ui.add_space(UNIT);
+                ui.label(theme::title(words.text("settings.screen.about")));
+                Card::new().show(ui, |ui| about_ui(ui, data, state, frame));
+            });
         });
-    });
 }
 
 fn look_ui(
@@ -92,9 +92,18 @@ fn look_ui(
         label_ui(ui, words.text("settings.screen.language"));
         let mut language = data.language;
         let choices = [
-            (LanguageChoice::Auto, words.text("settings.screen.language.auto").to_owned()),
-            (LanguageChoice::English, Language::English.own_name().to_owned()),
-            (LanguageChoice::Chinese, Language::SimplifiedChinese.own_name().to_owned()),
+            (
+                LanguageChoice::Auto,
+                words.text("settings.screen.language.auto").to_owned(),
+            ),
+            (
+                LanguageChoice::English,
+                Language::English.own_name().to_owned(),
+            ),
+            (
+                LanguageChoice::Chinese,
+                Language::SimplifiedChinese.own_name().to_owned(),
+            ),
         ];
         if segments_ui(ui, &mut language, &choices) {
             out.push(Action::Language(language));
@@ -104,9 +113,18 @@ fn look_ui(
         label_ui(ui, words.text("settings.screen.theme"));
         let mut theme = data.theme;
         let choices = [
-            (ThemeChoice::Auto, words.text("settings.screen.theme.auto").to_owned()),
-            (ThemeChoice::Light, words.text("settings.screen.theme.light").to_owned()),
-            (ThemeChoice::Dark, words.text("settings.screen.theme.dark").to_owned()),
+            (
+                ThemeChoice::Auto,
+                words.text("settings.screen.theme.auto").to_owned(),
+            ),
+            (
+                ThemeChoice::Light,
+                words.text("settings.screen.theme.light").to_owned(),
+            ),
+            (
+                ThemeChoice::Dark,
+                words.text("settings.screen.theme.dark").to_owned(),
+            ),
         ];
         if segments_ui(ui, &mut theme, &choices) {
             out.push(Action::Theme(theme));
@@ -129,7 +147,9 @@ fn zoom_ui(
         let slider = Slider::new(&mut zoom, ZOOM_MIN..=ZOOM_MAX)
             .step_by(0.05)
             .custom_formatter(|zoom, _| format!("{:.0} %", zoom * 100.0))
-            .custom_parser(|text| Some(text.trim_end_matches(['%', ' ']).parse::<f64>().ok()? / 100.0));
+            .custom_parser(|text| {
+                Some(text.trim_end_matches(['%', ' ']).parse::<f64>().ok()? / 100.0)
+            });
         // the rail would be as dark as the card it lies on
         let rail = theme::palette(ui).line;
         let shown = ui.scope(|ui| {
@@ -144,7 +164,9 @@ fn zoom_ui(
             state.zoom = None;
             out.push(Action::Zoom(zoom));
         }
-        if data.zoom != 1.0 && quiet_button_ui(ui, words.text("settings.screen.zoom.reset")).clicked() {
+        if data.zoom != 1.0
+            && quiet_button_ui(ui, words.text("settings.screen.zoom.reset")).clicked()
+        {
             out.push(Action::Zoom(1.0));
         }
     });
@@ -155,7 +177,10 @@ fn files_ui(ui: &mut Ui, state: &PreferencesState, frame: &Frame<'_>) {
     let words = frame.words;
     for (key, path) in [
         ("settings.screen.profiles_file", &state.places.profiles_file),
-        ("settings.screen.preferences_file", &state.places.preferences_file),
+        (
+            "settings.screen.preferences_file",
+            &state.places.preferences_file,
+        ),
     ] {
         ui.horizontal(|ui| {
             label_ui(ui, words.text(key));
@@ -172,13 +197,21 @@ fn files_ui(ui: &mut Ui, state: &PreferencesState, frame: &Frame<'_>) {
         label_ui(ui, words.text("settings.screen.keychain"));
         match &state.keychain {
             Keychain::Asking => {
-                sign_word_ui(ui, Sign::Unknown, words.text("settings.screen.keychain.asking"));
+                sign_word_ui(
+                    ui,
+                    Sign::Unknown,
+                    words.text("settings.screen.keychain.asking"),
+                );
             }
             Keychain::Available => {
                 sign_word_ui(ui, Sign::Ok, words.text("settings.screen.keychain.there"));
             }
             Keychain::Unavailable(_) => {
-                sign_word_ui(ui, Sign::Warning, words.text("settings.screen.keychain.none"));
+                sign_word_ui(
+                    ui,
+                    Sign::Warning,
+                    words.text("settings.screen.keychain.none"),
+                );
             }
         }
     });
@@ -203,6 +236,10 @@ fn about_ui(ui: &mut Ui, data: &PreferencesData, state: &mut PreferencesState, f
         state.shows_licence = !state.shows_licence;
     }
     if state.shows_licence {
-        ui.add(Label::new(theme::mono(FONT_LICENCE.trim())).wrap().selectable(true));
+        ui.add(
+            Label::new(theme::mono(FONT_LICENCE.trim()))
+                .wrap()
+                .selectable(true),
+        );
     }
 }

@@ -9,9 +9,7 @@ use super::fields::{Form, WIDE, field_width};
 use super::news::{Kept, Keychain};
 use super::typed::TypedPassword;
 use crate::model::phrase::phrase;
-use crate::model::profile::{
-    Account, FieldName, SecretKey, SecretSource, TlsMode, TlsSettings,
-};
+use crate::model::profile::{Account, FieldName, SecretKey, SecretSource, TlsMode, TlsSettings};
 use crate::ui::action::Action;
 use crate::ui::widgets::quiet_button_ui;
 
@@ -49,7 +47,13 @@ pub fn account_ui(
     typed: &mut TypedPassword,
     place: &PasswordPlace<'_>,
 ) {
-    form.text_row_ui(ui, "form.user", FieldName::User, &mut account.user, "form.user.hint");
+    form.text_row_ui(
+        ui,
+        "form.user",
+        FieldName::User,
+        &mut account.user,
+        "form.user.hint",
+    );
     let mut kind = kind_of(&account.secret);
     if form.choice_row_ui(ui, "form.password_from", &mut kind, &SOURCES) {
         account.secret = source_of(kind);
@@ -102,7 +106,11 @@ fn password_ui(
     let id = eframe::egui::Id::unique(("password", place.key.entry_name()));
     form.row_ui(ui, "form.password", |form, ui, label| {
         let forget = place.is_saved && for_keychain && place.kept != Some(&Kept::Forgotten);
-        let room = if forget { 42.0 * crate::ui::theme::UNIT } else { 0.0 };
+        let room = if forget {
+            42.0 * crate::ui::theme::UNIT
+        } else {
+            0.0
+        };
         let width = (field_width(ui, WIDE) - room).max(super::fields::NARROW);
         typed.field_ui(ui, id, width).labelled_by(label);
         if forget && quiet_button_ui(ui, form.text("form.password.forget")).clicked() {
@@ -117,9 +125,9 @@ fn where_it_goes(form: &Form<'_>, place: &PasswordPlace<'_>, for_keychain: bool)
     let text = |key| form.text(key).to_owned();
     match (place.kept, for_keychain, place.keychain) {
         (Some(Kept::InKeychain), ..) => text("form.password.in_keychain"),
-        (Some(Kept::ThisSession(Some(why))), ..) => {
-            form.words.say(&phrase("form.password.session_only").with("why", why.clone()))
-        }
+        (Some(Kept::ThisSession(Some(why))), ..) => form
+            .words
+            .say(&phrase("form.password.session_only").with("why", why.clone())),
         (Some(Kept::Forgotten), ..) => text("form.password.forgotten"),
         (_, false, _) => text("form.password.asked"),
         (_, true, Keychain::Unavailable(why)) => form.words.say(why),
@@ -136,7 +144,12 @@ const TLS_MODES: [(Option<TlsMode>, &str); 4] = [
 ];
 
 /// `unset` is what no choice means: "decided by the address", "as the topology".
-pub fn tls_ui(ui: &mut Ui, form: &mut Form<'_>, tls: &mut Option<TlsSettings>, unset: &'static str) {
+pub fn tls_ui(
+    ui: &mut Ui,
+    form: &mut Form<'_>,
+    tls: &mut Option<TlsSettings>,
+    unset: &'static str,
+) {
     let mut mode = tls.as_ref().map(|tls| tls.mode);
     let choices: Vec<_> = std::iter::once((None, unset)).chain(TLS_MODES).collect();
     if form.choice_row_ui(ui, "form.tls.mode", &mut mode, &choices) {
@@ -148,7 +161,12 @@ pub fn tls_ui(ui: &mut Ui, form: &mut Form<'_>, tls: &mut Option<TlsSettings>, u
     let Some(tls) = tls else { return };
     form.note_ui(ui, form.text(what_it_means(tls.mode)));
     if tls.mode == TlsMode::Off {
-        form.path_row_ui(ui, "form.tls.server_key", FieldName::ServerPublicKey, &mut tls.server_public_key);
+        form.path_row_ui(
+            ui,
+            "form.tls.server_key",
+            FieldName::ServerPublicKey,
+            &mut tls.server_public_key,
+        );
         form.note_ui(ui, form.text("form.tls.server_key.note"));
         return;
     }
@@ -156,8 +174,18 @@ pub fn tls_ui(ui: &mut Ui, form: &mut Form<'_>, tls: &mut Option<TlsSettings>, u
         form.path_row_ui(ui, "form.tls.ca", FieldName::Ca, &mut tls.ca);
         form.note_ui(ui, form.text("form.tls.ca.note"));
     }
-    form.path_row_ui(ui, "form.tls.client_cert", FieldName::ClientCert, &mut tls.client_cert);
-    form.path_row_ui(ui, "form.tls.client_key", FieldName::ClientKey, &mut tls.client_key);
+    form.path_row_ui(
+        ui,
+        "form.tls.client_cert",
+        FieldName::ClientCert,
+        &mut tls.client_cert,
+    );
+    form.path_row_ui(
+        ui,
+        "form.tls.client_key",
+        FieldName::ClientKey,
+        &mut tls.client_key,
+    );
 }
 
 fn what_it_means(mode: TlsMode) -> &'static str {

@@ -138,7 +138,9 @@ impl Draft {
             .unwrap_or(base);
         let id = ServerId(id);
         let nowhere = Address::tcp("", crate::model::profile::address::DEFAULT_PORT);
-        self.profile.servers.push(ServerProfile::new(id.clone(), nowhere));
+        self.profile
+            .servers
+            .push(ServerProfile::new(id.clone(), nowhere));
         self.addresses.insert(id.clone(), String::new());
         id
     }
@@ -165,7 +167,13 @@ impl Draft {
     /// Once the field is left: the user of `user@host` becomes the server's own account.
     pub fn settle_address(&mut self, id: &ServerId) {
         let text = self.addresses.get(id).map_or("", String::as_str);
-        let Ok(Target { user: Some(user), address }) = Target::parse(text) else { return };
+        let Ok(Target {
+            user: Some(user),
+            address,
+        }) = Target::parse(text)
+        else {
+            return;
+        };
         self.addresses.insert(id.clone(), address.to_string());
         if let Some(server) = self.profile.servers.iter_mut().find(|s| &s.id == id) {
             server.account.get_or_insert_with(empty_account).user = user;
@@ -175,7 +183,10 @@ impl Draft {
 
     pub fn read_channels(&mut self, id: &ServerId) {
         let text = self.channels.get(id).map_or("", String::as_str);
-        let names = text.split(',').map(str::trim).filter(|name| !name.is_empty());
+        let names = text
+            .split(',')
+            .map(str::trim)
+            .filter(|name| !name.is_empty());
         let names = names.map(str::to_owned).collect();
         if let Some(server) = self.profile.servers.iter_mut().find(|s| &s.id == id) {
             server.expected_channels = names;
@@ -184,7 +195,12 @@ impl Draft {
 
     /// A file chosen with the system's dialog, for one of the path fields.
     pub fn take_path(&mut self, field: &Field, path: PathBuf) {
-        let TopologyProfile { servers, account, tls, .. } = &mut self.profile;
+        let TopologyProfile {
+            servers,
+            account,
+            tls,
+            ..
+        } = &mut self.profile;
         let (account, tls) = match &field.server {
             None => (account, tls),
             Some(id) => match servers.iter_mut().find(|s| &s.id == id) {
@@ -206,10 +222,17 @@ impl Draft {
     pub fn problems(&self) -> Vec<FieldProblem> {
         let unread = self.unread_addresses();
         let is_unread = |field: &Field| {
-            matches!(field.name, FieldName::Host | FieldName::Port | FieldName::SocketPath)
-                && field.server.as_ref().is_some_and(|id| unread.contains_key(id))
+            matches!(
+                field.name,
+                FieldName::Host | FieldName::Port | FieldName::SocketPath
+            ) && field
+                .server
+                .as_ref()
+                .is_some_and(|id| unread.contains_key(id))
         };
-        let read = check(&self.profile).into_iter().filter(|p| !is_unread(&p.field));
+        let read = check(&self.profile)
+            .into_iter()
+            .filter(|p| !is_unread(&p.field));
         let mut problems: Vec<FieldProblem> = read.collect();
         problems.extend(unread.iter().map(|(id, problem)| FieldProblem {
             field: Field {
@@ -312,7 +335,9 @@ impl HeartbeatPreset {
     ];
 
     pub fn of(table: Option<&HeartbeatTable>) -> Self {
-        let Some(table) = table else { return HeartbeatPreset::None };
+        let Some(table) = table else {
+            return HeartbeatPreset::None;
+        };
         let plain = HeartbeatTable {
             interval: None,
             ..table.clone()
@@ -321,7 +346,10 @@ impl HeartbeatPreset {
         let known = [
             (HeartbeatPreset::Own, HeartbeatTable::own()),
             (HeartbeatPreset::Blip, HeartbeatTable::blip()),
-            (HeartbeatPreset::ReplHeartbeat, HeartbeatTable::repl_heartbeat(schema)),
+            (
+                HeartbeatPreset::ReplHeartbeat,
+                HeartbeatTable::repl_heartbeat(schema),
+            ),
             (
                 HeartbeatPreset::ReplHeartbeat,
                 HeartbeatTable {
@@ -395,7 +423,10 @@ mod tests {
         draft.addresses.insert(id.clone(), "[2abc::1]:3307".into());
         draft.read_address(&id);
         assert_eq!(keys(&draft), []);
-        assert_eq!(draft.profile.servers[0].address, Address::tcp("2abc::1", 3307));
+        assert_eq!(
+            draft.profile.servers[0].address,
+            Address::tcp("2abc::1", 3307)
+        );
     }
 
     #[test]
@@ -406,7 +437,10 @@ mod tests {
         draft.read_address(&id);
         draft.settle_address(&id);
         let server = &draft.profile.servers[0];
-        assert_eq!(server.account.as_ref().map(|a| a.user.as_str()), Some("moni"));
+        assert_eq!(
+            server.account.as_ref().map(|a| a.user.as_str()),
+            Some("moni")
+        );
         assert_eq!(draft.addresses[&id], "db2:3307");
     }
 
@@ -472,10 +506,14 @@ mod tests {
             user: "m".into(),
             secret: SecretSource::Ask,
         });
-        draft.passwords.insert(SecretOwner::Topology, TypedPassword::from_text("pw#1"));
+        draft
+            .passwords
+            .insert(SecretOwner::Topology, TypedPassword::from_text("pw#1"));
         let mut out = Vec::new();
         draft.save(&mut out);
-        assert!(matches!(&out[0], Action::KeepPassword { in_keychain: false, secret, .. } if secret.expose() == "pw#1"));
+        assert!(
+            matches!(&out[0], Action::KeepPassword { in_keychain: false, secret, .. } if secret.expose() == "pw#1")
+        );
         assert!(matches!(&out[1], Action::SaveProfile(_)));
         assert!(!format!("{out:?}{draft:?}").contains("pw#1"));
     }

@@ -47,7 +47,8 @@ impl<'a> Form<'a> {
 
     /// The first thing wrong with a field.
     pub fn problem(&self, name: FieldName) -> Option<&'a Phrase> {
-        let is_this = |p: &&FieldProblem| p.field.name == name && p.field.server.as_ref() == self.server;
+        let is_this =
+            |p: &&FieldProblem| p.field.name == name && p.field.server.as_ref() == self.server;
         self.problems.iter().find(is_this).map(|p| &p.problem)
     }
 
@@ -125,7 +126,10 @@ impl<'a> Form<'a> {
         path: &mut Option<PathBuf>,
     ) {
         let purpose = FilePurpose::Field(self.field(name));
-        let mut text = path.as_deref().map(|p| p.display().to_string()).unwrap_or_default();
+        let mut text = path
+            .as_deref()
+            .map(|p| p.display().to_string())
+            .unwrap_or_default();
         let is_utf8 = path.as_deref().is_none_or(|p| p.to_str().is_some());
         self.row_ui(ui, label, |form, ui, id| {
             let button = 26.0 * UNIT;
@@ -234,7 +238,9 @@ pub fn field_id(server: Option<&ServerId>, name: FieldName) -> Id {
 
 /// A name for screen readers, where the visible one is not a label beside the field.
 pub fn named(response: Response, name: &str) -> Response {
-    response.ctx.accesskit_node_builder(response.id, |node| node.set_label(name));
+    response
+        .ctx
+        .accesskit_node_builder(response.id, |node| node.set_label(name));
     response
 }
 

@@ -50,20 +50,23 @@ pub fn form_ui(
     let problems = editing.draft.problems();
     let mut input = head_ui(ui, editing, heard, &problems, frame);
     ui.separator();
-    ScrollArea::vertical().id_salt(&editing.draft.profile.id.0).auto_shrink(false).show(ui, |ui| {
-        ui.spacing_mut().item_spacing.y = 1.5 * UNIT;
-        found_ui(ui, found, &mut editing.dismissed, frame, out);
-        if !editing.tests.is_empty() {
-            section_ui(ui, frame.words.text("test.title"), |ui| {
-                tests_ui(ui, frame.words, &editing.tests);
-            });
-        }
-        sections_ui(ui, editing, heard, &problems, frame, out);
-        if !editing.draft.is_new() && danger_ui(ui, frame) {
-            input = Some(FormInput::Remove);
-        }
-        ui.add_space(4.0 * UNIT);
-    });
+    ScrollArea::vertical()
+        .id_salt(&editing.draft.profile.id.0)
+        .auto_shrink(false)
+        .show(ui, |ui| {
+            ui.spacing_mut().item_spacing.y = 1.5 * UNIT;
+            found_ui(ui, found, &mut editing.dismissed, frame, out);
+            if !editing.tests.is_empty() {
+                section_ui(ui, frame.words.text("test.title"), |ui| {
+                    tests_ui(ui, frame.words, &editing.tests);
+                });
+            }
+            sections_ui(ui, editing, heard, &problems, frame, out);
+            if !editing.draft.is_new() && danger_ui(ui, frame) {
+                input = Some(FormInput::Remove);
+            }
+            ui.add_space(4.0 * UNIT);
+        });
     input
 }
 
@@ -94,8 +97,15 @@ fn head_ui(
         if save_button_ui(ui, words.text("form.save"), can_save) {
             input = Some(FormInput::Save);
         }
-        let button = |ui: &mut Ui, key, enabled| ui.add_enabled(enabled, Button::new(words.text(key))).clicked();
-        if button(ui, "form.test", problems.is_empty() && !editing.is_testing()) {
+        let button = |ui: &mut Ui, key, enabled| {
+            ui.add_enabled(enabled, Button::new(words.text(key)))
+                .clicked()
+        };
+        if button(
+            ui,
+            "form.test",
+            problems.is_empty() && !editing.is_testing(),
+        ) {
             input = Some(FormInput::Test);
         }
         if button(ui, "form.revert", draft.is_dirty() && !draft.is_new()) {
@@ -114,15 +124,24 @@ fn head_ui(
 /// The reason in a line: how many things are to fix, and the first of them with where it is.
 fn why_not_ui(ui: &mut Ui, draft: &Draft, first: &FieldProblem, count: usize, frame: &Frame<'_>) {
     let words = frame.words;
-    let server = first.field.server.as_ref().and_then(|id| draft.profile.server(id));
+    let server = first
+        .field
+        .server
+        .as_ref()
+        .and_then(|id| draft.profile.server(id));
     let text = phrase("form.cannot_save")
         .with("n", count as u64)
         .with("first", words.say(&first.problem));
     let mut text = words.say(&text);
-    if let Some(typed) = server.and_then(|s| draft.addresses.get(&s.id)).filter(|t| !t.is_empty()) {
+    if let Some(typed) = server
+        .and_then(|s| draft.addresses.get(&s.id))
+        .filter(|t| !t.is_empty())
+    {
         text = format!("{typed}: {text}");
     }
-    let label = RichText::new(text).size(size::SMALL).color(theme::palette(ui).dim);
+    let label = RichText::new(text)
+        .size(size::SMALL)
+        .color(theme::palette(ui).dim);
     ui.add(Label::new(label).wrap());
 }
 
@@ -132,7 +151,9 @@ fn save_button_ui(ui: &mut Ui, text: &str, enabled: bool) -> bool {
         ui.add_enabled(false, Button::new(text));
         return false;
     }
-    let text = RichText::new(text).font(fonts::semibold(size::BODY)).color(palette.on_accent);
+    let text = RichText::new(text)
+        .font(fonts::semibold(size::BODY))
+        .color(palette.on_accent);
     ui.add(Button::new(text).fill(palette.accent)).clicked()
 }
 
@@ -160,7 +181,12 @@ fn elsewhere_ui(
         (Some(why), _) => choose(ui, &words.say(why)),
         (None, Elsewhere::Changed) => choose(ui, words.text("form.changed_elsewhere")),
         (None, Elsewhere::Removed) => {
-            notice_ui(ui, Sign::Warning, words.text("form.removed_elsewhere"), None);
+            notice_ui(
+                ui,
+                Sign::Warning,
+                words.text("form.removed_elsewhere"),
+                None,
+            );
         }
         (None, Elsewhere::Same) => {}
     }
@@ -188,7 +214,13 @@ fn sections_ui(
     out: &mut Vec<Action>,
 ) {
     let words = frame.words;
-    let Heard { choosing, unchosen, keychain, kept, .. } = heard;
+    let Heard {
+        choosing,
+        unchosen,
+        keychain,
+        kept,
+        ..
+    } = heard;
     let mut form = Form {
         words,
         problems,
@@ -197,7 +229,9 @@ fn sections_ui(
         choosing,
         unchosen: unchosen.as_ref(),
     };
-    let Editing { draft, account_sql, .. } = editing;
+    let Editing {
+        draft, account_sql, ..
+    } = editing;
     let passwords = Passwords {
         keychain,
         kept: &|key| kept.get(key),
@@ -216,7 +250,11 @@ fn sections_ui(
     });
     section_ui(ui, words.text("form.section.account"), |ui| {
         shared_account_ui(ui, &mut form, draft, &passwords);
-        let user = draft.profile.account.as_ref().map_or("", |a| a.user.as_str());
+        let user = draft
+            .profile
+            .account
+            .as_ref()
+            .map_or("", |a| a.user.as_str());
         let heartbeat = draft.profile.heartbeat.as_ref();
         ui.separator();
         account_sql_ui(ui, words, account_sql, user, heartbeat, form.out);
@@ -234,11 +272,21 @@ fn sections_ui(
         intervals_ui(ui, &mut form, &mut draft.profile.intervals);
     });
     section_ui(ui, words.text("form.section.heartbeat"), |ui| {
-        heartbeat_ui(ui, &mut form, &mut draft.preset, &mut draft.profile.heartbeat);
+        heartbeat_ui(
+            ui,
+            &mut form,
+            &mut draft.preset,
+            &mut draft.profile.heartbeat,
+        );
     });
 }
 
-fn shared_account_ui(ui: &mut Ui, form: &mut Form<'_>, draft: &mut Draft, passwords: &Passwords<'_>) {
+fn shared_account_ui(
+    ui: &mut Ui,
+    form: &mut Form<'_>,
+    draft: &mut Draft,
+    passwords: &Passwords<'_>,
+) {
     let key = draft.key(SecretOwner::Topology);
     let is_saved = !draft.is_new();
     let mut shared = draft.profile.account.is_some();
@@ -249,7 +297,12 @@ fn shared_account_ui(ui: &mut Ui, form: &mut Form<'_>, draft: &mut Draft, passwo
     if let Some(account) = &mut draft.profile.account {
         let kept = (passwords.kept)(&key);
         let keychain = passwords.keychain;
-        let place = PasswordPlace { key, keychain, kept, is_saved };
+        let place = PasswordPlace {
+            key,
+            keychain,
+            kept,
+            is_saved,
+        };
         account_ui(ui, form, account, typed, &place);
     }
 }

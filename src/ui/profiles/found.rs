@@ -34,7 +34,11 @@ impl FoundData {
             return FoundData::default();
         };
         let watched: Vec<_> = frame.store.servers_of(topology).collect();
-        let samples = || watched.iter().filter_map(|w| Some((*w, w.latest.as_ref()?)));
+        let samples = || {
+            watched
+                .iter()
+                .filter_map(|w| Some((*w, w.latest.as_ref()?)))
+        };
         let known_uuid = |uuid: &str| {
             samples().any(|(_, s)| {
                 let own = s.identity.server_uuid.as_deref();
@@ -43,7 +47,10 @@ impl FoundData {
         };
         let mut replicas: Vec<FoundLine> = Vec::new();
         for (server, sample) in samples() {
-            let told = sample.found_replicas.value().map_or(&[][..], |found| found.as_slice());
+            let told = sample
+                .found_replicas
+                .value()
+                .map_or(&[][..], |found| found.as_slice());
             for replica in told {
                 let host = replica.host.trim();
                 let address = Address::tcp(host, replica.port.unwrap_or(DEFAULT_PORT));
@@ -75,41 +82,48 @@ pub fn found_ui(
     frame: &Frame<'_>,
     out: &mut Vec<Action>,
 ) {
-    let Some(topology) = &data.topology else { return };
-    let offered: Vec<&FoundLine> =
-        data.replicas.iter().filter(|r| !dismissed.contains(&r.address)).collect();
+    let Some(topology) = &data.topology else {
+        return;
+    };
+    let offered: Vec<&FoundLine> = data
+        .replicas
+        .iter()
+        .filter(|r| !dismissed.contains(&r.address))
+        .collect();
     let Some(first) = offered.first() else { return };
     let words = frame.words;
     let add = |line: &FoundLine| Action::AddFound {
         topology: topology.clone(),
         server: line.replica.clone(),
     };
-    Card::new().edge(Edge::Left(theme::palette(ui).accent)).show(ui, |ui| {
-        let title = phrase("found.title")
-            .with("n", offered.len() as u64)
-            .with("server", first.told_by.as_str());
-        ui.label(theme::strong(words.say(&title)));
-        let add_one = |line: &FoundLine| {
-            words.say(&phrase("found.add").with("server", line.address.as_str()))
-        };
-        if offered.len() > 1 {
-            for line in &offered {
-                if quiet_button_ui(ui, &add_one(line)).clicked() {
-                    out.push(add(line));
+    Card::new()
+        .edge(Edge::Left(theme::palette(ui).accent))
+        .show(ui, |ui| {
+            let title = phrase("found.title")
+                .with("n", offered.len() as u64)
+                .with("server", first.told_by.as_str());
+            ui.label(theme::strong(words.say(&title)));
+            let add_one = |line: &FoundLine| {
+                words.say(&phrase("found.add").with("server", line.address.as_str()))
+            };
+            if offered.len() > 1 {
+                for line in &offered {
+                    if quiet_button_ui(ui, &add_one(line)).clicked() {
+                        out.push(add(line));
+                    }
                 }
             }
-        }
-        ui.horizontal(|ui| {
-            let all = match offered.len() {
-                1 => add_one(first),
-                _ => words.text("found.add_all").to_owned(),
-            };
-            if primary_button_ui(ui, &all).clicked() {
-                out.extend(offered.iter().map(|line| add(line)));
-            }
-            if quiet_button_ui(ui, words.text("found.dismiss")).clicked() {
-                dismissed.extend(offered.iter().map(|line| line.address.clone()));
-            }
+            ui.horizontal(|ui| {
+                let all = match offered.len() {
+                    1 => add_one(first),
+                    _ => words.text("found.add_all").to_owned(),
+                };
+                if primary_button_ui(ui, &all).clicked() {
+                    out.extend(offered.iter().map(|line| add(line)));
+                }
+                if quiet_button_ui(ui, words.text("found.dismiss")).clicked() {
+                    dismissed.extend(offered.iter().map(|line| line.address.clone()));
+                }
+            });
         });
-    });
 }

@@ -11,21 +11,69 @@ use crate::model::time::Span;
 
 pub fn thresholds_ui(ui: &mut Ui, form: &mut Form<'_>, t: &mut Thresholds) {
     let s = SpanUnit::Seconds;
-    form.span_row_ui(ui, "form.lag_warning", FieldName::LagWarning, &mut t.lag_warning, s);
-    form.span_row_ui(ui, "form.lag_critical", FieldName::LagCritical, &mut t.lag_critical, s);
-    form.count_row_ui(ui, "form.consecutive", FieldName::Consecutive, &mut t.consecutive, "");
+    form.span_row_ui(
+        ui,
+        "form.lag_warning",
+        FieldName::LagWarning,
+        &mut t.lag_warning,
+        s,
+    );
+    form.span_row_ui(
+        ui,
+        "form.lag_critical",
+        FieldName::LagCritical,
+        &mut t.lag_critical,
+        s,
+    );
+    form.count_row_ui(
+        ui,
+        "form.consecutive",
+        FieldName::Consecutive,
+        &mut t.consecutive,
+        "",
+    );
     form.note_ui(ui, form.text("form.consecutive.note"));
-    form.count_row_ui(ui, "form.clear_at", FieldName::ClearAt, &mut t.clear_at_percent, " %");
+    form.count_row_ui(
+        ui,
+        "form.clear_at",
+        FieldName::ClearAt,
+        &mut t.clear_at_percent,
+        " %",
+    );
     form.note_ui(ui, form.text("form.clear_at.note"));
     let long = &mut t.long_transaction;
-    form.span_row_ui(ui, "form.long_transaction", FieldName::LongTransaction, long, s);
-    form.span_row_ui(ui, "form.clock_offset", FieldName::ClockOffset, &mut t.clock_offset, s);
+    form.span_row_ui(
+        ui,
+        "form.long_transaction",
+        FieldName::LongTransaction,
+        long,
+        s,
+    );
+    form.span_row_ui(
+        ui,
+        "form.clock_offset",
+        FieldName::ClockOffset,
+        &mut t.clock_offset,
+        s,
+    );
 }
 
 pub fn intervals_ui(ui: &mut Ui, form: &mut Form<'_>, intervals: &mut Intervals) {
     let (poll, mark) = (&mut intervals.poll, &mut intervals.mark);
-    form.span_row_ui(ui, "form.poll", FieldName::PollInterval, poll, SpanUnit::Seconds);
-    form.span_row_ui(ui, "form.mark", FieldName::MarkInterval, mark, SpanUnit::Millis);
+    form.span_row_ui(
+        ui,
+        "form.poll",
+        FieldName::PollInterval,
+        poll,
+        SpanUnit::Seconds,
+    );
+    form.span_row_ui(
+        ui,
+        "form.mark",
+        FieldName::MarkInterval,
+        mark,
+        SpanUnit::Millis,
+    );
     form.note_ui(ui, form.text("form.mark.note"));
 }
 
@@ -68,10 +116,28 @@ pub fn heartbeat_ui(
     form.note_ui(ui, form.text("form.heartbeat.note"));
     let Some(table) = heartbeat else { return };
     let before = table.clone();
-    form.text_row_ui(ui, "form.heartbeat.schema", FieldName::HeartbeatSchema, &mut table.schema, "");
-    form.text_row_ui(ui, "form.heartbeat.name", FieldName::HeartbeatTable, &mut table.table, "");
+    form.text_row_ui(
+        ui,
+        "form.heartbeat.schema",
+        FieldName::HeartbeatSchema,
+        &mut table.schema,
+        "",
+    );
+    form.text_row_ui(
+        ui,
+        "form.heartbeat.name",
+        FieldName::HeartbeatTable,
+        &mut table.table,
+        "",
+    );
     let column = &mut table.time_column;
-    form.text_row_ui(ui, "form.heartbeat.column", FieldName::HeartbeatTimeColumn, column, "");
+    form.text_row_ui(
+        ui,
+        "form.heartbeat.column",
+        FieldName::HeartbeatTimeColumn,
+        column,
+        "",
+    );
     layout_ui(ui, form, &mut table.layout);
     form.choice_row_ui(ui, "form.heartbeat.zone", &mut table.zone, &ZONES);
     form.note_ui(ui, form.text("form.heartbeat.zone.note"));
@@ -97,7 +163,11 @@ fn layout_ui(ui: &mut Ui, form: &mut Form<'_>, layout: &mut HeartbeatLayout) {
             },
         };
     }
-    if let HeartbeatLayout::PerWriter { writer_column, pinned_writer } = layout {
+    if let HeartbeatLayout::PerWriter {
+        writer_column,
+        pinned_writer,
+    } = layout
+    {
         let name = FieldName::HeartbeatWriterColumn;
         form.text_row_ui(ui, "form.heartbeat.writer_column", name, writer_column, "");
         pinned_ui(ui, form, pinned_writer);

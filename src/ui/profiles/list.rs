@@ -2,8 +2,8 @@
 
 use eframe::egui::accesskit::Role;
 use eframe::egui::{
-    Label, Response, ScrollArea, Sense, Sides, Stroke, StrokeKind, TextEdit, Ui, UiBuilder, WidgetInfo,
-    vec2,
+    Label, Response, ScrollArea, Sense, Sides, Stroke, StrokeKind, TextEdit, Ui, UiBuilder,
+    WidgetInfo, vec2,
 };
 
 use super::{ProfileLine, ProfilesData};
@@ -53,17 +53,20 @@ pub fn list_ui(
     });
     ui.add_space(UNIT);
     let shown: Vec<&ProfileLine> = data.lines.iter().filter(|l| l.matches(filter)).collect();
-    ScrollArea::vertical().id_salt("profiles").auto_shrink(false).show(ui, |ui| {
-        ui.spacing_mut().item_spacing.y = 0.5 * UNIT;
-        for line in &shown {
-            if line_ui(ui, line, selected == Some(&line.id), frame).clicked() {
-                input = Some(ListInput::Edit(line.id.clone()));
+    ScrollArea::vertical()
+        .id_salt("profiles")
+        .auto_shrink(false)
+        .show(ui, |ui| {
+            ui.spacing_mut().item_spacing.y = 0.5 * UNIT;
+            for line in &shown {
+                if line_ui(ui, line, selected == Some(&line.id), frame).clicked() {
+                    input = Some(ListInput::Edit(line.id.clone()));
+                }
             }
-        }
-        if shown.is_empty() && !data.lines.is_empty() {
-            ui.label(theme::dim(ui, words.text("profiles.none_matches")));
-        }
-    });
+            if shown.is_empty() && !data.lines.is_empty() {
+                ui.label(theme::dim(ui, words.text("profiles.none_matches")));
+            }
+        });
     input
 }
 
@@ -84,7 +87,8 @@ fn line_ui(ui: &mut Ui, line: &ProfileLine, selected: bool, frame: &Frame<'_>) -
     }
     if response.has_focus() {
         let ring = Stroke::new(1.5, palette.accent);
-        ui.painter().rect_stroke(rect, SMALL_CORNER, ring, StrokeKind::Inside);
+        ui.painter()
+            .rect_stroke(rect, SMALL_CORNER, ring, StrokeKind::Inside);
     }
     let inside = UiBuilder::new().max_rect(rect.shrink2(vec2(2.0 * UNIT, 1.5 * UNIT)));
     ui.scope_builder(inside, |ui| {

@@ -25,7 +25,7 @@ pub use draft::{Draft, Elsewhere, HeartbeatPreset, empty_account, fresh_id};
 pub use fields::{checkbox_ui, choice_ui, label_ui, named};
 pub use found::{FoundData, FoundLine, found_ui};
 pub use news::{
-    Keychain, Kept, News, PasswordQuestion, Places, QuestionReport, Remark, SaveTrouble,
+    Kept, Keychain, News, PasswordQuestion, Places, QuestionReport, Remark, SaveTrouble,
     TestOutcome, TestReport,
 };
 pub use questions::question_modal;
@@ -41,7 +41,7 @@ use crate::ui::theme::UNIT;
 use crate::ui::widgets::{Sign, empty_ui, notice_ui};
 use form::{FormInput, form_ui};
 use list::{ListInput, list_ui};
-use questions::{Asked, Answer, asked_ui};
+use questions::{Answer, Asked, asked_ui};
 use report::AccountSqlState;
 use transfer::export_ui;
 
@@ -64,7 +64,10 @@ pub struct ProfileLine {
 
 impl ProfilesData {
     pub fn new(frame: &Frame<'_>) -> Self {
-        let lines = frame.profiles.iter().map(|profile| ProfileLine::new(profile, frame));
+        let lines = frame
+            .profiles
+            .iter()
+            .map(|profile| ProfileLine::new(profile, frame));
         ProfilesData {
             lines: lines.collect(),
         }
@@ -79,7 +82,11 @@ impl ProfileLine {
         if frame.store.servers_of(&profile.id).next().is_some() {
             summary = format!("{summary} · {}", words.text("profiles.watched"));
         }
-        let mut searched = format!("{} {}", profile.name, words.environment(profile.environment));
+        let mut searched = format!(
+            "{} {}",
+            profile.name,
+            words.environment(profile.environment)
+        );
         for server in &profile.servers {
             searched.push_str(&format!(" {} {}", server.name, server.address));
         }
@@ -95,7 +102,9 @@ impl ProfileLine {
     /// Every word of the filter is somewhere in it.
     fn matches(&self, filter: &str) -> bool {
         let filter = filter.to_lowercase();
-        filter.split_whitespace().all(|word| self.searched.contains(word))
+        filter
+            .split_whitespace()
+            .all(|word| self.searched.contains(word))
     }
 }
 
@@ -155,7 +164,9 @@ impl Editing {
     }
 
     fn is_testing(&self) -> bool {
-        self.tests.iter().any(|test| test.state == TestState::Running)
+        self.tests
+            .iter()
+            .any(|test| test.state == TestState::Running)
     }
 }
 
@@ -212,7 +223,14 @@ impl ProfilesState {
 
     fn hear_in_pane(&mut self, news: &News) {
         match (&mut self.pane, news) {
-            (Pane::Form(editing), News::Tested { topology, server, outcome }) => {
+            (
+                Pane::Form(editing),
+                News::Tested {
+                    topology,
+                    server,
+                    outcome,
+                },
+            ) => {
                 let is_it = |t: &&mut ServerTest| &t.server == server;
                 let ours = editing.draft.profile.id == *topology;
                 if let Some(test) = editing.tests.iter_mut().filter(|_| ours).find(is_it) {
@@ -222,7 +240,11 @@ impl ProfilesState {
             (Pane::Form(editing), News::AccountSql(sql)) => editing.account_sql.sql = sql.clone(),
             (Pane::Import(transfer), News::Imported { names, remarks }) => {
                 let text = phrase("import.done").with("n", names.len() as u64);
-                transfer.end(Sign::Ok, text.with("names", names.join(", ")), remarks.clone());
+                transfer.end(
+                    Sign::Ok,
+                    text.with("names", names.join(", ")),
+                    remarks.clone(),
+                );
             }
             (Pane::Import(transfer), News::NotImported(why))
             | (Pane::Export(transfer), News::NotExported(why)) => {
@@ -230,7 +252,11 @@ impl ProfilesState {
             }
             (Pane::Export(transfer), News::Exported { to, count }) => {
                 let text = phrase("export.done").with("n", *count);
-                transfer.end(Sign::Ok, text.with("path", to.display().to_string()), Vec::new());
+                transfer.end(
+                    Sign::Ok,
+                    text.with("path", to.display().to_string()),
+                    Vec::new(),
+                );
             }
             _ => {}
         }
@@ -300,7 +326,9 @@ pub fn profiles_ui(
     let margin = Margin::same((3.0 * UNIT) as i8);
     let mut went = None;
     if !data.lines.is_empty() || !matches!(state.pane, Pane::Nothing) {
-        let list = Panel::left("profiles list").exact_size(LIST).resizable(false);
+        let list = Panel::left("profiles list")
+            .exact_size(LIST)
+            .resizable(false);
         let selected = state.selected().cloned();
         list.frame(Area::new().inner_margin(margin)).show(ui, |ui| {
             went = list_ui(ui, data, &mut state.filter, selected.as_ref(), frame);
@@ -323,7 +351,11 @@ fn remarks_part_ui(ui: &mut Ui, state: &mut ProfilesState, frame: &Frame<'_>) {
     let words = frame.words;
     let mut put_away = None;
     for (n, remark) in state.remarks.iter().enumerate() {
-        let sign = if remark.is_warning { Sign::Warning } else { Sign::Ok };
+        let sign = if remark.is_warning {
+            Sign::Warning
+        } else {
+            Sign::Ok
+        };
         let text = words.say(&remark.text);
         if notice_ui(ui, sign, &text, Some(words.text("form.put_away"))) {
             put_away = Some(n);
@@ -342,7 +374,9 @@ fn pane_ui(
     out: &mut Vec<Action>,
 ) -> Option<ListInput> {
     let words = frame.words;
-    let Heard { choosing, unchosen, .. } = &mut state.heard;
+    let Heard {
+        choosing, unchosen, ..
+    } = &mut state.heard;
     match &mut state.pane {
         Pane::Nothing if data.lines.is_empty() => {
             let (title, text) = ("profiles.empty.title", "profiles.empty.text");
@@ -351,7 +385,12 @@ fn pane_ui(
             return pressed.then_some(ListInput::Add);
         }
         Pane::Nothing => {
-            empty_ui(ui, words.text("profiles.choose.title"), words.text("profiles.choose.text"), None);
+            empty_ui(
+                ui,
+                words.text("profiles.choose.title"),
+                words.text("profiles.choose.text"),
+                None,
+            );
         }
         Pane::Import(transfer) => {
             ScrollArea::vertical().show(ui, |ui| {
@@ -364,7 +403,10 @@ fn pane_ui(
             });
         }
         Pane::Form(editing) => {
-            let saved = frame.profiles.iter().find(|p| p.id == editing.draft.profile.id);
+            let saved = frame
+                .profiles
+                .iter()
+                .find(|p| p.id == editing.draft.profile.id);
             editing.elsewhere = editing.draft.meet(saved);
             let found = FoundData::new(frame, &editing.draft.profile.id);
             let input = form_ui(ui, editing, &mut state.heard, &found, frame, out);
@@ -378,7 +420,9 @@ fn pane_ui(
 
 impl ProfilesState {
     fn act(&mut self, input: FormInput, frame: &Frame<'_>, out: &mut Vec<Action>) {
-        let Pane::Form(editing) = &mut self.pane else { return };
+        let Pane::Form(editing) = &mut self.pane else {
+            return;
+        };
         let draft = &mut editing.draft;
         let saved = frame.profiles.iter().find(|p| p.id == draft.profile.id);
         match input {
@@ -442,8 +486,12 @@ fn questions_ui(ui: &mut Ui, state: &mut ProfilesState, frame: &Frame<'_>, out: 
         Pane::Form(editing) => editing.draft.problems().is_empty(),
         _ => false,
     };
-    let Some(answer) = asked_ui(ui, asked, can_save, frame.words) else { return };
-    let Some(asked) = state.asked.take() else { return };
+    let Some(answer) = asked_ui(ui, asked, can_save, frame.words) else {
+        return;
+    };
+    let Some(asked) = state.asked.take() else {
+        return;
+    };
     match (asked, answer) {
         (_, Answer::Back) => {}
         (Asked::Remove { id, .. }, _) => {

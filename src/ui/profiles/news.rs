@@ -142,15 +142,20 @@ impl News {
     /// What is worth saying in passing, wherever the person is.
     pub fn toast(&self, words: &Catalogue) -> Option<(Sign, String)> {
         let (sign, text) = match self {
-            News::Saved { note: Some(note), .. } => (Sign::Ok, note.clone()),
-            News::Saved { name, .. } => (Sign::Ok, phrase("news.saved").with("name", name.as_str())),
+            News::Saved {
+                note: Some(note), ..
+            } => (Sign::Ok, note.clone()),
+            News::Saved { name, .. } => {
+                (Sign::Ok, phrase("news.saved").with("name", name.as_str()))
+            }
             News::NotSaved { why, .. } | News::NotImported(why) | News::NotExported(why) => {
                 (Sign::Critical, why.clone())
             }
             News::Reloaded => (Sign::Ok, phrase("news.reloaded")),
-            News::Imported { names, .. } => {
-                (Sign::Ok, phrase("news.imported").with("n", names.len() as u64))
-            }
+            News::Imported { names, .. } => (
+                Sign::Ok,
+                phrase("news.imported").with("n", names.len() as u64),
+            ),
             News::Exported { count, .. } => (Sign::Ok, phrase("news.exported").with("n", *count)),
             _ => return None,
         };

@@ -66,14 +66,21 @@ fn summary(words: &Catalogue, state: &TestState) -> (Sign, String) {
         TestState::Done(TestOutcome::Failed(_)) => (Sign::Critical, text("test.failed")),
         TestState::Done(TestOutcome::Reached(report)) => {
             let all = report.questions.iter().all(|q| q.result.is_ok());
-            (if all { Sign::Ok } else { Sign::Warning }, reached(words, report))
+            (
+                if all { Sign::Ok } else { Sign::Warning },
+                reached(words, report),
+            )
         }
     }
 }
 
 /// "MySQL 9.7.4 · TLSv1.3".
 fn reached(words: &Catalogue, report: &TestReport) -> String {
-    let product = format!("{} {}", report.product.flavour.name(), report.product.version);
+    let product = format!(
+        "{} {}",
+        report.product.flavour.name(),
+        report.product.version
+    );
     let protection = match &report.tls {
         Some((version, cipher)) if cipher.is_empty() => version.clone(),
         Some((version, cipher)) => format!("{version} {cipher}"),
@@ -90,7 +97,9 @@ fn question_ui(ui: &mut Ui, words: &Catalogue, question: &QuestionReport) {
         }
         Err(trouble) => {
             sign_word_ui(ui, Sign::Warning, what);
-            ui.indent(("trouble", question.what.key), |ui| trouble_ui(ui, words, trouble));
+            ui.indent(("trouble", question.what.key), |ui| {
+                trouble_ui(ui, words, trouble)
+            });
         }
     }
 }
@@ -100,7 +109,11 @@ fn trouble_ui(ui: &mut Ui, words: &Catalogue, trouble: &Trouble) {
     let what = ui.add(Label::new(words.say(&trouble.what)).wrap());
     if !trouble.detail.is_empty() {
         what.on_hover_text(&trouble.detail);
-        ui.add(Label::new(theme::note(ui, &trouble.detail)).wrap().selectable(true));
+        ui.add(
+            Label::new(theme::note(ui, &trouble.detail))
+                .wrap()
+                .selectable(true),
+        );
     }
     match (&trouble.hint, trouble.hint.as_ref().and_then(sql_of)) {
         (_, Some(sql)) => {
@@ -146,27 +159,47 @@ pub fn account_sql_ui(
     out: &mut Vec<Action>,
 ) {
     ui.add(Label::new(theme::dim(ui, words.text("account_sql.why"))).wrap());
-    let key = if state.is_open { "account_sql.hide" } else { "account_sql.show" };
+    let key = if state.is_open {
+        "account_sql.hide"
+    } else {
+        "account_sql.show"
+    };
     if quiet_button_ui(ui, words.text(key)).clicked() {
         state.is_open = !state.is_open;
     }
     if !state.is_open {
         return;
     }
-    let user = if user.is_empty() { "replicascope" } else { user };
+    let user = if user.is_empty() {
+        "replicascope"
+    } else {
+        user
+    };
     let wanted = (user.to_owned(), heartbeat.cloned());
     if state.asked.as_ref() != Some(&wanted) {
         let (user, heartbeat) = wanted.clone();
         state.asked = Some(wanted);
         out.push(Action::DescribeAccount { user, heartbeat });
     }
-    let flavours: Vec<(usize, String)> =
-        state.sql.iter().enumerate().map(|(n, (name, _))| (n, name.clone())).collect();
+    let flavours: Vec<(usize, String)> = state
+        .sql
+        .iter()
+        .enumerate()
+        .map(|(n, (name, _))| (n, name.clone()))
+        .collect();
     ui.horizontal_wrapped(|ui| segments_ui(ui, &mut state.flavour, &flavours));
-    let Some((_, sql)) = state.sql.get(state.flavour) else { return };
-    ScrollArea::horizontal().id_salt("account sql").show(ui, |ui| {
-        ui.add(Label::new(theme::mono(sql.trim_end())).extend().selectable(true));
-    });
+    let Some((_, sql)) = state.sql.get(state.flavour) else {
+        return;
+    };
+    ScrollArea::horizontal()
+        .id_salt("account sql")
+        .show(ui, |ui| {
+            ui.add(
+                Label::new(theme::mono(sql.trim_end()))
+                    .extend()
+                    .selectable(true),
+            );
+        });
     ui.add_space(UNIT);
     copy_button_ui(ui, words, words.text("account_sql.copy"), || sql.clone());
 }

@@ -81,7 +81,11 @@ fn widths(ui: &Ui) -> (f32, f32, bool) {
     let gaps = 4.0 * ui.spacing().item_spacing.x;
     let beside = ui.available_width() - ROLE - BUTTONS - gaps;
     let fits = beside >= 75.0 * UNIT;
-    let rest = if fits { beside } else { ui.available_width() - gaps };
+    let rest = if fits {
+        beside
+    } else {
+        ui.available_width() - gaps
+    };
     let rest = rest.min(150.0 * UNIT);
     (rest * 0.6, rest * 0.4, fits)
 }
@@ -100,10 +104,18 @@ fn line_ui(ui: &mut Ui, form: &mut Form<'_>, draft: &mut Draft, id: &ServerId) {
     if !fits {
         remove = ui.horizontal(|ui| rest_ui(ui, &part, draft, id)).inner;
     }
-    for field in [FieldName::Host, FieldName::Port, FieldName::SocketPath, FieldName::Name] {
+    for field in [
+        FieldName::Host,
+        FieldName::Port,
+        FieldName::SocketPath,
+        FieldName::Name,
+    ] {
         // an address nobody typed yet needs no remark: the hint in the field says what goes there
         let is_blank = draft.addresses.get(id).is_some_and(String::is_empty);
-        if let Some(problem) = part.problem(field).filter(|_| !is_blank || field == FieldName::Name) {
+        if let Some(problem) = part
+            .problem(field)
+            .filter(|_| !is_blank || field == FieldName::Name)
+        {
             remark_ui(ui, part.words, problem);
         }
     }
@@ -113,7 +125,9 @@ fn line_ui(ui: &mut Ui, form: &mut Form<'_>, draft: &mut Draft, id: &ServerId) {
 }
 
 fn name_ui(ui: &mut Ui, form: &Form<'_>, draft: &mut Draft, id: &ServerId, width: f32) {
-    let Some(server) = draft.profile.servers.iter_mut().find(|s| &s.id == id) else { return };
+    let Some(server) = draft.profile.servers.iter_mut().find(|s| &s.id == id) else {
+        return;
+    };
     let field = TextEdit::singleline(&mut server.name)
         .id(form.id(FieldName::Name))
         .hint_text(form.text("form.server_name.hint").to_owned());
@@ -129,7 +143,11 @@ fn rest_ui(ui: &mut Ui, form: &Form<'_>, draft: &mut Draft, id: &ServerId) -> bo
         named(choice, form.text("form.role"));
     }
     let is_unfolded = draft.unfolded.contains(id);
-    let own = form.text(if is_unfolded { "form.fold" } else { "form.unfold" });
+    let own = form.text(if is_unfolded {
+        "form.fold"
+    } else {
+        "form.unfold"
+    });
     if quiet_button_ui(ui, own).clicked() && !draft.unfolded.remove(id) {
         draft.unfolded.insert(id.clone());
     }
@@ -164,7 +182,9 @@ fn own_ui(
     let shared = draft.profile.thresholds.clone();
     let typed = draft.passwords.entry(key.owner.clone()).or_default();
     let channels = draft.channels.entry(id.clone()).or_default();
-    let Some(server) = draft.profile.servers.iter_mut().find(|s| &s.id == id) else { return };
+    let Some(server) = draft.profile.servers.iter_mut().find(|s| &s.id == id) else {
+        return;
+    };
     let mut part = form.of_server(id);
     let form = &mut part;
     let mut own = server.account.is_some();
@@ -174,7 +194,12 @@ fn own_ui(
     if let Some(account) = &mut server.account {
         let kept = (passwords.kept)(&key);
         let keychain = passwords.keychain;
-        let place = PasswordPlace { key, keychain, kept, is_saved };
+        let place = PasswordPlace {
+            key,
+            keychain,
+            kept,
+            is_saved,
+        };
         account_ui(ui, form, account, typed, &place);
     }
     tls_ui(ui, form, &mut server.tls, "form.tls.as_topology");

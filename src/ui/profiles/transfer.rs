@@ -39,7 +39,15 @@ pub fn import_ui(
     Card::new().show(ui, |ui| {
         ui.add(Label::new(theme::dim(ui, words.text("import.what"))).wrap());
         ui.add_space(UNIT);
-        path_ui(ui, words, transfer, &FilePurpose::Import, choosing, unchosen, out);
+        path_ui(
+            ui,
+            words,
+            transfer,
+            &FilePurpose::Import,
+            choosing,
+            unchosen,
+            out,
+        );
         let ready = !transfer.path.trim().is_empty() && !transfer.is_running;
         ui.add_enabled_ui(ready, |ui| {
             if primary_button_ui(ui, words.text("import.do")).clicked() {
@@ -117,7 +125,11 @@ impl Transfer {
 
 pub fn remarks_ui(ui: &mut Ui, words: &Catalogue, remarks: &[Remark]) {
     for remark in remarks {
-        let sign = if remark.is_warning { Sign::Warning } else { Sign::Ok };
+        let sign = if remark.is_warning {
+            Sign::Warning
+        } else {
+            Sign::Ok
+        };
         ui.horizontal_top(|ui| {
             crate::ui::widgets::sign_ui(ui, words, sign);
             ui.add(Label::new(words.say(&remark.text)).wrap());
@@ -144,7 +156,8 @@ fn path_ui(
             out.push(Action::ChooseFile(purpose.clone()));
         }
     });
-    let same = |other: &FilePurpose| std::mem::discriminant(other) == std::mem::discriminant(purpose);
+    let same =
+        |other: &FilePurpose| std::mem::discriminant(other) == std::mem::discriminant(purpose);
     if unchosen.is_some_and(same) {
         ui.add(Label::new(theme::note(ui, words.text("form.no_file_chosen"))).wrap());
     }

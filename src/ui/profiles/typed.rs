@@ -20,7 +20,9 @@ impl TypedPassword {
 
     #[cfg(test)]
     pub fn from_text(text: &str) -> Self {
-        TypedPassword { text: text.to_owned() }
+        TypedPassword {
+            text: text.to_owned(),
+        }
     }
 
     /// Takes it out of the field; None if nothing was typed.
@@ -72,7 +74,10 @@ mod tests {
             text: "hunter2".into(),
         };
         assert_eq!(format!("{typed:?}"), "***");
-        assert_eq!(typed.take().map(|s| s.expose().to_owned()), Some("hunter2".into()));
+        assert_eq!(
+            typed.take().map(|s| s.expose().to_owned()),
+            Some("hunter2".into())
+        );
         assert!(typed.take().is_none());
     }
 }
