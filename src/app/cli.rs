@@ -33,12 +33,17 @@ pub enum Command {
 #[derive(Clone, Debug, Args)]
 pub struct Selection {
     /// A saved topology by its name, or a topology file.
-    #[arg(long, value_name = "NAME|FILE", conflicts_with = "server", required_unless_present = "server")]
+    #[arg(
+        long,
+        value_name = "NAME|FILE",
+        conflicts_with = "server",
+        required_unless_present = "server"
+    )]
     pub topology: Option<String>,
 
     /// A server, as [user@]host[:port], [user@][IPv6]:port or the path of a socket; may be given several times.
-    #[arg(long, value_name = "ADDRESS", value_parser = target)]
-    pub server: Vec<Target>,
+    #[arg(long, value_name = "ADDRESS", value_parser = given)]
+    pub server: Vec<Given>,
 
     /// The account, where the address or the topology does not name one.
     #[arg(long)]
@@ -136,8 +141,19 @@ pub struct CheckArgs {
 const SHORTEST: Span = Span::from_millis(20);
 const LONGEST: Span = Span::from_secs(86_400);
 
-fn target(text: &str) -> Result<Target, String> {
-    Target::parse(text).map_err(|why| Catalogue::of(Language::English).say(&why))
+/// A server as it was given; the output names it so.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Given {
+    pub text: String,
+    pub target: Target,
+}
+
+fn given(text: &str) -> Result<Given, String> {
+    let target = Target::parse(text).map_err(|why| Catalogue::of(Language::English).say(&why))?;
+    Ok(Given {
+        text: text.trim().to_owned(),
+        target,
+    })
 }
 
 fn threshold(text: &str) -> Result<Span, String> {
@@ -166,9 +182,14 @@ mod tests {
     fn servers_and_intervals_are_read_as_a_person_writes_them() {
         let line = "replicascope watch --server monitor@db1:3307 --server 2abc::1 --interval 200ms --for 30s --json";
         let cli = Cli::try_parse_from(line.split(' ')).unwrap();
-        let Some(Command::Watch(args)) = cli.command else { panic!("not watch") };
+        let Some(Command::Watch(args)) = cli.command else {
+            panic!("not watch")
+        };
         assert_eq!(args.selection.server.len(), 2);
-        assert_eq!(args.selection.server[0].user.as_deref(), Some("monitor"));
+        assert_eq!(
+            args.selection.server[0].target.user.as_deref(),
+            Some("monitor")
+        );
         assert_eq!(args.selection.interval, Some(Span::from_millis(200)));
         assert!(args.json);
     }
@@ -182,7 +203,14 @@ mod tests {
 
     #[test]
     fn an_interval_without_a_unit_is_refused() {
-        let line = ["replicascope", "watch", "--server", "a", "--interval", "200"];
+        let line = [
+            "replicascope",
+            "watch",
+            "--server",
+            "a",
+            "--interval",
+            "200",
+        ];
         assert!(Cli::try_parse_from(line).is_err());
     }
 }

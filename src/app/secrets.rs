@@ -21,13 +21,19 @@ pub fn resolve(
     let mut session = SessionSecrets::default();
     let mut found = BTreeMap::new();
     for server in &profile.servers {
-        let Some((account, key)) = profile.account_for(server) else { continue };
+        let Some((account, key)) = profile.account_for(server) else {
+            continue;
+        };
         let terminal = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
         let circumstances = Circumstances {
             password_file,
             password_variable: std::env::var_os(PASSWORD_VARIABLE).is_some(),
             source: Some(&account.secret),
-            asking: if terminal { Asking::Possible } else { Asking::Impossible },
+            asking: if terminal {
+                Asking::Possible
+            } else {
+                Asking::Impossible
+            },
         };
         let secret = one(&circumstances, &key, &session, &account.user, words)?;
         session.keep(key, secret.clone());
@@ -66,7 +72,7 @@ fn one(
 
 fn ask(user: &str, words: &Catalogue) -> Result<Secret, Phrase> {
     let prompt = words.say(&phrase("cli.password_prompt").with("user", user));
-    rpassword::prompt_password(prompt)
+    rpassword::prompt_password(format!("{prompt} "))
         .map(Secret::new)
         .map_err(|error| phrase("cli.no_password_read").with("reason", error.to_string()))
 }

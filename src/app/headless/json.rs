@@ -85,7 +85,9 @@ pub fn lines<'a>(
 ) -> Vec<Line<'a>> {
     let mut lines = Vec::new();
     for server in servers {
-        let Some(of_server) = judged.servers.get(&server.watch()) else { continue };
+        let Some(of_server) = judged.servers.get(&server.watch()) else {
+            continue;
+        };
         let mut line = |channel: &'a str, lag: &LagView, health: &'static str, routable: bool| {
             let clock = server.clock_now(now);
             lines.push(Line {
@@ -108,7 +110,12 @@ pub fn lines<'a>(
             });
         };
         if of_server.channels.is_empty() {
-            line("", &of_server.own_lag, of_server.health.code(), of_server.routable);
+            line(
+                "",
+                &of_server.own_lag,
+                of_server.health.code(),
+                of_server.routable,
+            );
         }
         for (name, channel) in &of_server.channels {
             line(name, &channel.lag, channel.health.code(), channel.routable);
@@ -150,7 +157,9 @@ fn methods(lag: &LagView, words: &Catalogue) -> JsonMethods {
 }
 
 fn semi_sync(sample: Option<&Sample>) -> JsonSemiSync {
-    let Some(facts) = sample.and_then(|sample| sample.semi_sync.value()) else { return JsonSemiSync::default() };
+    let Some(facts) = sample.and_then(|sample| sample.semi_sync.value()) else {
+        return JsonSemiSync::default();
+    };
     let (source, replica) = (facts.source.as_ref(), facts.replica.as_ref());
     JsonSemiSync {
         source_enabled: source.and_then(|s| s.enabled),
@@ -164,7 +173,12 @@ fn semi_sync(sample: Option<&Sample>) -> JsonSemiSync {
 }
 
 /// Findings about this server as a whole and about this channel; those about the topology stand with its source.
-fn findings(all: &[Finding], server: &Watched, channel: &str, words: &Catalogue) -> Vec<JsonFinding> {
+fn findings(
+    all: &[Finding],
+    server: &Watched,
+    channel: &str,
+    words: &Catalogue,
+) -> Vec<JsonFinding> {
     all.iter()
         .filter(|finding| match &finding.subject {
             Subject::Topology => true,
@@ -176,6 +190,9 @@ fn findings(all: &[Finding], server: &Watched, channel: &str, words: &Catalogue)
 }
 
 pub fn finding_json(finding: &Finding, words: &Catalogue) -> JsonFinding {
-    JsonFinding { code: finding.code, severity: finding.severity.code(), text: words.say(&finding.text) }
+    JsonFinding {
+        code: finding.code,
+        severity: finding.severity.code(),
+        text: words.say(&finding.text),
+    }
 }
-

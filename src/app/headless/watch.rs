@@ -21,7 +21,8 @@ pub fn run(args: &WatchArgs, words: &Catalogue) -> Result<(), Phrase> {
     let interval = profile.intervals.poll.to_duration();
     let started = Instant::now();
     let end = args.run_for.map(|span| started + span.to_duration());
-    let mut next = started + interval;
+    // A little after the polls, so that what is printed is new.
+    let mut next = started + interval.mul_f64(0.25);
     let mut out = io::stdout().lock();
     loop {
         let now = Instant::now();
@@ -52,7 +53,9 @@ pub fn run(args: &WatchArgs, words: &Catalogue) -> Result<(), Phrase> {
 
 /// JSON is for programs and always in English.
 fn print_json(out: &mut impl Write, store: &Store, profile: &TopologyProfile) -> io::Result<()> {
-    let Some(judged) = store.judged(&profile.id) else { return Ok(()) };
+    let Some(judged) = store.judged(&profile.id) else {
+        return Ok(());
+    };
     let words = Catalogue::of(Language::English);
     let now = judged.at.unwrap_or_else(clock::now);
     let at = clock::wall_clock() - clock::now().since(now);
@@ -63,27 +66,49 @@ fn print_json(out: &mut impl Write, store: &Store, profile: &TopologyProfile) ->
     out.flush()
 }
 
-fn print_text(out: &mut impl Write, store: &Store, profile: &TopologyProfile, words: &Catalogue) -> io::Result<()> {
-    let Some(judged) = store.judged(&profile.id) else { return Ok(()) };
-    let time = jiff::Zoned::now().strftime("%H:%M:%S").to_string();
+fn print_text(
+    out: &mut impl Write,
+    store: &Store,
+    profile: &TopologyProfile,
+    words: &Catalogue,
+) -> io::Result<()> {
+    let Some(judged) = store.judged(&profile.id) else {
+        return Ok(());
+    };
+    let time = jiff::ZonedDateTime::now().strftime("%H:%M:%S").to_string();
     for server in store.servers_of(&profile.id) {
-        let Some(of_server) = judged.servers.get(&server.watch()) else { continue };
+        let Some(of_server) = judged.servers.get(&server.watch()) else {
+            continue;
+        };
         let name = &server.registration.name;
         let role = words.role(of_server.role);
         if of_server.channels.is_empty() {
             let health = words.health(of_server.health);
-            writeln!(out, "{time}  {name}  {role}  {health}  {}", reading(&of_server.own_lag.headline, words))?;
+            writeln!(
+                out,
+                "{time}  {name}  {role}  {health}  {}",
+                reading(&of_server.own_lag.headline, words)
+            )?;
         }
         for (channel, of_channel) in &of_server.channels {
             let health = words.health(of_channel.health);
-            let place = if channel.is_empty() { name.clone() } else { format!("{name}/{channel}") };
+            let place = if channel.is_empty() {
+                name.clone()
+            } else {
+                format!("{name}/{channel}")
+            };
             let verdict = words.say(&of_channel.lag.verdict);
             let lag = reading(&of_channel.lag.headline, words);
             writeln!(out, "{time}  {place}  {role}  {health}  {lag}  {verdict}")?;
         }
     }
     for finding in &judged.findings {
-        writeln!(out, "{time}    {}: {}", words.severity(finding.severity), words.say(&finding.text))?;
+        writeln!(
+            out,
+            "{time}    {}: {}",
+            words.severity(finding.severity),
+            words.say(&finding.text)
+        )?;
     }
     out.flush()
 }
