@@ -181,7 +181,8 @@ impl Literal {
                 && rest.iter().all(|p| is_part(p))
                 && !is_file
         };
-        self.in_call || in_a_section()
+        // A dot: `named.text("gtid_mode")` of a server's variables is no key of ours.
+        (self.in_call && self.text.contains('.')) || in_a_section()
     }
 }
 
@@ -192,11 +193,31 @@ fn literals_of_the_sources() -> Vec<Literal> {
     let mut files = Vec::new();
     rust_files(&root.join("src"), &mut files);
     assert!(files.len() > 10, "the sources were not found");
-    let read = |path: &PathBuf| {
-        let source = std::fs::read_to_string(path).expect("a readable source");
-        literals(&source, path.strip_prefix(root).unwrap_or(path))
+    let sources: Vec<(PathBuf, String)> = files
+        .into_iter()
+        .map(|path| {
+            let source = std::fs::read_to_string(&path).expect("a readable source");
+            (path, source)
+        })
+        .collect();
+    let in_tests_only: BTreeSet<PathBuf> = sources
+        .iter()
+        .flat_map(|(path, source)| test_modules(source).map(|name| module_file(path, name)))
+        .collect();
+    sources
+        .iter()
+        .filter(|(path, _)| !in_tests_only.contains(path))
+        .flat_map(|(path, source)| literals(source, path.strip_prefix(root).unwrap_or(path)))
+        .collect()
+}
+
+/// Where `mod name;` written in this file is found.
+fn module_file(parent: &Path, name: &str) -> PathBuf {
+    let own_folder = match parent.file_stem().and_then(|stem| stem.to_str()) {
+        Some("mod" | "lib" | "main") => parent.with_file_name(""),
+        _ => parent.with_extension(""),
     };
-    files.iter().flat_map(read).collect()
+    own_folder.join(format!("{name}.rs"))
 }
 
 fn rust_files(folder: &Path, files: &mut Vec<PathBuf>) {
@@ -217,7 +238,7 @@ fn rust_files(folder: &Path, files: &mut Vec<PathBuf>) {
 /// The strings of a source, up to its tests. Raw strings are read as far as their first inner quote, which is enough:
 /// SQL and TOML stand in them, not keys.
 fn literals(source: &str, path: &Path) -> Vec<Literal> {
-    let source = source.split("#[cfg(test)]").next().unwrap_or(source);
+    let source = without_tests(source);
     let mut found = Vec::new();
     let mut code = String::new();
     let mut line = 1;
@@ -249,6 +270,27 @@ fn literals(source: &str, path: &Path) -> Vec<Literal> {
         }
     }
     found
+}
+
+/// Tests stand last in a file: `#[cfg(test)] mod tests { … }`. One that only names another file ends nothing.
+fn without_tests(source: &str) -> &str {
+    let opens_tests = |at: &usize| {
+        let after = source[*at..]
+            .trim_start_matches("#[cfg(test)]")
+            .trim_start();
+        let head = after.split(['{', ';']).next().unwrap_or("");
+        head.starts_with("mod ") && after[head.len()..].starts_with('{')
+    };
+    let mut marks = source.match_indices("#[cfg(test)]").map(|(at, _)| at);
+    marks.find(opens_tests).map_or(source, |at| &source[..at])
+}
+
+/// Modules that exist in tests only: `#[cfg(test)] mod build;`.
+fn test_modules(source: &str) -> impl Iterator<Item = &str> {
+    source.split("#[cfg(test)]").skip(1).filter_map(|after| {
+        let (name, _) = after.trim_start().strip_prefix("mod ")?.split_once(';')?;
+        (!name.contains('{')).then_some(name.trim())
+    })
 }
 
 fn string_body(rest: &mut std::iter::Peekable<std::str::Chars<'_>>) -> String {

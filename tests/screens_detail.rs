@@ -34,7 +34,9 @@ fn server_view(scene: Scene, server: &str) -> ServerView {
 }
 
 fn text_of(view: &ServerView, panel: &str) -> String {
-    view.panel(panel).map(|panel| panel.text()).unwrap_or_default()
+    view.panel(panel)
+        .map(|panel| panel.text())
+        .unwrap_or_default()
 }
 
 #[test]
@@ -50,7 +52,10 @@ fn a_server_that_never_answered_says_why_and_offers_a_poll() {
     harness.get_by_label_contains("db-source has not answered yet");
     harness.get_by_label("Poll now").click();
     harness.run();
-    assert!(matches!(harness.state().actions.last(), Some(Action::PollNow(_))));
+    assert!(matches!(
+        harness.state().actions.last(),
+        Some(Action::PollNow(_))
+    ));
 }
 
 #[test]
@@ -60,7 +65,10 @@ fn without_a_topology_the_next_step_is_a_profile() {
     let mut harness = harness(window);
     harness.get_by_label("Go to the profiles").click();
     harness.run();
-    assert!(matches!(harness.state().actions.last(), Some(Action::Show(Screen::Profiles))));
+    assert!(matches!(
+        harness.state().actions.last(),
+        Some(Action::Show(Screen::Profiles))
+    ));
 }
 
 #[test]
@@ -77,15 +85,24 @@ fn a_replica_with_half_closed_doors_and_one_worker_is_told_so() {
 #[test]
 fn a_healthy_replica_misses_nothing_of_its_source() {
     let gtids = text_of(&server_view(Scene::Healthy, "db-r1"), "gtids");
-    assert!(gtids.contains("Missing here, of db-source: nothing"), "{gtids}");
+    assert!(
+        gtids.contains("Missing here, of db-source: nothing"),
+        "{gtids}"
+    );
     let late = text_of(&server_view(Scene::Trouble, "db-r2"), "gtids");
-    assert!(late.contains("Missing here, of db-source: 160 transactions"), "{late}");
+    assert!(
+        late.contains("Missing here, of db-source: 160 transactions"),
+        "{late}"
+    );
 }
 
 #[test]
 fn an_error_shows_its_number_time_and_text() {
     let channel = text_of(&server_view(Scene::Broken, "db-r2"), "channel ");
-    assert!(channel.contains("Error 1062 · 261129 19:05:10: Could not execute Write_rows"), "{channel}");
+    assert!(
+        channel.contains("Error 1062 · 261129 19:05:10: Could not execute Write_rows"),
+        "{channel}"
+    );
     assert!(channel.contains("Seconds_Behind_Source: NULL"), "{channel}");
 }
 
@@ -105,31 +122,55 @@ fn rates_come_from_two_polls() {
 #[test]
 fn only_a_replica_nobody_watches_is_offered() {
     let world = World::of(Scene::Healthy, Some("db-source"));
-    let mut harness = harness_of_size(Window::of(world, Screen::Server), 1280.0, 4000.0, Theme::Dark);
-    harness.get_by_label("Add 10.0.0.4:3306 to the topology").click();
+    let mut harness = harness_of_size(
+        Window::of(world, Screen::Server),
+        1280.0,
+        4000.0,
+        Theme::Dark,
+    );
+    harness
+        .get_by_label("Add 10.0.0.4:3306 to the topology")
+        .click();
     harness.run();
     let Some(Action::AddFound { server, .. }) = harness.state().actions.last() else {
         panic!("{:?}", harness.state().actions)
     };
     assert_eq!(server.host, "10.0.0.4");
-    assert!(harness.query_by_label("Add 10.0.0.2:3306 to the topology").is_none());
+    assert!(
+        harness
+            .query_by_label("Add 10.0.0.2:3306 to the topology")
+            .is_none()
+    );
 }
 
 #[test]
 fn what_changed_since_the_last_poll_is_marked_in_the_raw_status() {
     let view = server_view(Scene::Healthy, "db-r1");
-    let changed: Vec<&str> = view.raw[0].shown("", true).iter().map(|row| row.name.as_str()).collect();
+    let changed: Vec<&str> = view.raw[0]
+        .shown("", true)
+        .iter()
+        .map(|row| row.name.as_str())
+        .collect();
     assert_eq!(changed, ["Read_Source_Log_Pos", "Exec_Source_Log_Pos"]);
 }
 
 #[test]
 fn the_filter_narrows_the_raw_status() {
     let world = World::of(Scene::Healthy, Some("db-r1"));
-    let mut harness = harness_of_size(Window::of(world, Screen::Server), 1280.0, 6000.0, Theme::Dark);
+    let mut harness = harness_of_size(
+        Window::of(world, Screen::Server),
+        1280.0,
+        6000.0,
+        Theme::Dark,
+    );
     assert!(harness.query_by_label("Source_Host").is_some());
-    harness.get_by_role_and_label(Role::TextInput, "Filter").focus();
+    harness
+        .get_by_role_and_label(Role::TextInput, "Filter")
+        .focus();
     harness.run();
-    harness.get_by_role_and_label(Role::TextInput, "Filter").type_text("relay");
+    harness
+        .get_by_role_and_label(Role::TextInput, "Filter")
+        .type_text("relay");
     harness.run();
     assert!(harness.query_by_label("Source_Host").is_none());
     assert!(harness.query_by_label("Relay_Log_File").is_some());
@@ -138,7 +179,12 @@ fn the_filter_narrows_the_raw_status() {
 #[test]
 fn a_panel_folds_by_its_title() {
     let world = World::of(Scene::Healthy, Some("db-r1"));
-    let mut harness = harness_of_size(Window::of(world, Screen::Server), 1280.0, 6000.0, Theme::Dark);
+    let mut harness = harness_of_size(
+        Window::of(world, Screen::Server),
+        1280.0,
+        6000.0,
+        Theme::Dark,
+    );
     assert!(harness.query_by_label("Server UUID").is_some());
     harness.get_by_label("Identity").click();
     harness.run();
@@ -157,28 +203,38 @@ fn a_server_that_fell_silent_says_how_old_its_facts_are() {
 #[test]
 fn the_lag_of_a_source_is_not_zero_but_does_not_exist() {
     let world = World::of(Scene::Healthy, Some("db-source"));
-    let data = LagData::new(&world.frame(EN), &LagState::default());
+    let data = LagData::new(&world.frame(EN), &mut LagState::default());
     assert!(matches!(data, LagData::NoLag { .. }), "{data:?}");
 }
 
 #[test]
 fn a_late_replica_shows_its_cause_and_the_method_that_is_contradicted() {
     let world = World::of(Scene::Trouble, Some("db-r2"));
-    let LagData::Channel(screen) = LagData::new(&world.frame(EN), &LagState::default()) else {
+    let LagData::Channel(screen) = LagData::new(&world.frame(EN), &mut LagState::default()) else {
         panic!("no channel")
     };
     let (cause, _) = screen.cause.clone().expect("a cause");
-    assert!(cause.contains("waits for a lock held by session 57 (report)"), "{cause}");
+    assert!(
+        cause.contains("waits for a lock held by session 57 (report)"),
+        "{cause}"
+    );
     let states: Vec<&str> = screen.methods.iter().map(|m| m.state.as_str()).collect();
-    assert!(states.contains(&"contradicted") && states.contains(&"the one to believe"), "{states:?}");
-    assert!(screen.window.text().contains("Most: 8."), "{}", screen.window.text());
+    assert!(
+        states.contains(&"contradicted") && states.contains(&"the one to believe"),
+        "{states:?}"
+    );
+    assert!(
+        screen.window.text().contains("Most: 8."),
+        "{}",
+        screen.window.text()
+    );
     assert_eq!(screen.stages_missing, None);
 }
 
 #[test]
 fn a_stale_lag_has_no_figure() {
     let world = World::of(Scene::Stale, Some("db-r1"));
-    let LagData::Channel(screen) = LagData::new(&world.frame(EN), &LagState::default()) else {
+    let LagData::Channel(screen) = LagData::new(&world.frame(EN), &mut LagState::default()) else {
         panic!("no channel")
     };
     assert_eq!(screen.figure, Err("unknown".to_owned()));
@@ -191,9 +247,9 @@ fn another_replica_is_chosen_by_its_name() {
     let mut harness = harness(Window::of(world, Screen::Lag));
     harness.get_by_role_and_label(Role::Button, "db-r2").click();
     harness.run();
-    let chosen = harness.state().actions.iter().any(|action| {
-        matches!(action, Action::Select { server, .. } if *server == server_id("db-r2"))
-    });
+    let chosen = harness.state().actions.iter().any(
+        |action| matches!(action, Action::Select { server, .. } if *server == server_id("db-r2")),
+    );
     assert!(chosen, "{:?}", harness.state().actions);
 }
 
@@ -203,7 +259,7 @@ fn the_window_can_be_made_longer() {
     let mut harness = harness(Window::of(world, Screen::Lag));
     harness.get_by_label("1 min").click();
     harness.run();
-    assert_eq!(harness.state().lag.window, Span::from_secs(60));
+    assert_eq!(harness.state().lag.plot.window, Span::from_secs(60));
 }
 
 // --- Transactions ----------------------------------------------------------------------------------------------------
@@ -225,7 +281,10 @@ fn no_long_transaction_is_said_only_when_the_server_answered() {
     let quiet = "No transaction has been open for 5 s or longer";
     assert!(transactions(Scene::Healthy, "db-source").contains(quiet));
     let refused = transactions(Scene::Broken, "db-source");
-    assert!(!refused.contains("Open transactions on db-source\nNo transaction"), "{refused}");
+    assert!(
+        !refused.contains("Open transactions on db-source\nNo transaction"),
+        "{refused}"
+    );
     assert!(refused.contains("GRANT PROCESS"), "{refused}");
 }
 
@@ -240,14 +299,20 @@ fn r46_a_prepared_xa_transaction_offers_no_kill() {
         .skip(1)
         .map(|rest| rest.chars().take_while(char::is_ascii_digit).collect())
         .collect();
-    assert!(kills.contains(&"41".to_owned()) && !kills.contains(&"0".to_owned()), "{kills:?}");
+    assert!(
+        kills.contains(&"41".to_owned()) && !kills.contains(&"0".to_owned()),
+        "{kills:?}"
+    );
     assert!(transactions(Scene::Trouble, "db-source").contains("prepared XA, no session"));
 }
 
 #[test]
 fn c11_a_deep_offset_is_pointed_out() {
     let text = transactions(Scene::Trouble, "db-source");
-    assert!(text.contains("Thread 51 skips 2,500,000 rows by OFFSET"), "{text}");
+    assert!(
+        text.contains("Thread 51 skips 2,500,000 rows by OFFSET"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -263,12 +328,16 @@ fn semi_sync_that_gave_way_is_told_from_one_that_is_not_there() {
     let sentence = |scene| {
         let world = World::of(scene, Some("db-source"));
         match SemiSyncData::new(&world.frame(EN)) {
-            SemiSyncData::Sources(ends) => (ends[0].sentence.clone(), ends[0].panels.clone()),
+            SemiSyncData::Sources(ends) => (ends[0].sentence.clone(), ends[0].left.clone()),
             SemiSyncData::Nothing(absence) => panic!("{absence:?}"),
         }
     };
     assert!(sentence(Scene::Healthy).0.starts_with("Every commit waits"));
-    assert!(sentence(Scene::Trouble).0.contains("too few replicas acknowledge"));
+    assert!(
+        sentence(Scene::Trouble)
+            .0
+            .contains("too few replicas acknowledge")
+    );
     let (text, panels) = sentence(Scene::WithoutSemiSync);
     assert!(text.contains("not installed"), "{text}");
     let setup: String = panels.iter().map(|panel| panel.text()).collect();
@@ -281,8 +350,11 @@ fn unacknowledged_commits_show_their_growth() {
     let SemiSyncData::Sources(ends) = SemiSyncData::new(&world.frame(EN)) else {
         panic!("nothing")
     };
-    let text = ends[0].panels[0].text();
-    assert!(text.contains("Commits not acknowledged: 6,000 (+20)"), "{text}");
+    let text = ends[0].left[0].text();
+    assert!(
+        text.contains("Commits not acknowledged: 6,000 (+20)"),
+        "{text}"
+    );
 }
 
 // --- pictures --------------------------------------------------------------------------------------------------------
@@ -372,7 +444,7 @@ impl Window {
                 server_ui(ui, &data, &mut self.server, &frame, actions);
             }
             Screen::Lag => {
-                let data = LagData::new(&frame, &self.lag);
+                let data = LagData::new(&frame, &mut self.lag);
                 lag_ui(ui, &data, &mut self.lag, &frame, actions);
             }
             Screen::Transactions => {
@@ -392,7 +464,12 @@ fn harness(window: Window) -> Harness<'static, Window> {
 }
 
 /// The screen alone, with the room the tree and the bars leave it.
-fn harness_of_size(window: Window, width: f32, height: f32, theme: Theme) -> Harness<'static, Window> {
+fn harness_of_size(
+    window: Window,
+    width: f32,
+    height: f32,
+    theme: Theme,
+) -> Harness<'static, Window> {
     let draw = |ui: &mut Ui, window: &mut Window| {
         egui::CentralPanel::default_margins().show(ui, |ui| window.ui(ui));
     };
@@ -415,5 +492,7 @@ fn keep(picture: &image::RgbaImage, name: &str) {
         PathBuf::from,
     );
     std::fs::create_dir_all(&folder).expect("a folder for pictures");
-    picture.save(folder.join(format!("{name}.png"))).expect("a saved picture");
+    picture
+        .save(folder.join(format!("{name}.png")))
+        .expect("a saved picture");
 }

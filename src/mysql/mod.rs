@@ -1,1 +1,31 @@
-//! Layer 2: the only folder that names the mysql crate.
+//! Layer 2: the only folder that names the `mysql` crate. Connects, asks in the server's own dialect, and turns rows
+//! into the vocabulary of `model`.
+//!
+//! - [`Endpoint`] says where and how to connect; [`Dialer`] opens sessions there (`link::Dial`).
+//! - `dialect` decides once per connection what this product calls things; `queries` holds the statements.
+//! - `rows` reads answers: pure functions over named columns, tested on rows captured from real servers.
+//! - `asker`, `poll`, `wait` and `link` ask the questions of one poll, mark and wait (`link::Link`).
+//! - `trouble` sorts every failure by what the person can do; [`privileges`] knows the accounts and their GRANTs.
+
+mod endpoint;
+
+mod connect;
+mod resolve;
+mod session;
+mod tls;
+mod trouble;
+
+mod dialect;
+mod queries;
+mod rows;
+
+mod asker;
+mod link;
+mod poll;
+mod wait;
+
+pub mod privileges;
+
+pub use connect::Dialer;
+pub use endpoint::{Address, Endpoint, HeartbeatTable, Limits, Tls, TlsMode};
+pub use privileges::{QuestionReport, TestReport, test_connection};

@@ -243,13 +243,10 @@ fn read_bytes(path: &Path) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Without the mark some editors put in front.
+/// The mark some editors put in front and Windows line ends are the TOML parser's business; it takes both.
 fn text_of(bytes: Vec<u8>) -> Result<String, Damage> {
     match String::from_utf8(bytes) {
-        Ok(text) => Ok(match text.strip_prefix('\u{feff}') {
-            Some(rest) => rest.to_owned(),
-            None => text,
-        }),
+        Ok(text) => Ok(text),
         Err(error) => {
             let good = error.utf8_error().valid_up_to();
             let before = String::from_utf8_lossy(&error.as_bytes()[..good]);
@@ -293,9 +290,19 @@ fn same_content(a: &Seen, b: &Seen) -> bool {
     }
 }
 
-/// Held while a file is compared and replaced, so that two instances do not both find it unchanged. Where locks do not
-/// exist (some network shares) the comparison alone must do.
-fn lock(target: &Path) -> Result<Option<File>, Replace> {
+/// Held while a file is compared and replaced, so that two instances do not both find it unchanged.
+struct Lock(File);
+
+impl Drop for Lock {
+    /// Not left to the closing of the file: a process started by another thread at this moment has a copy of it, and
+    /// would hold the lock for us until it is up.
+    fn drop(&mut self) {
+        let _ = self.0.unlock();
+    }
+}
+
+/// None where locks do not exist (some network shares): there the comparison alone must do.
+fn lock(target: &Path) -> Result<Option<Lock>, Replace> {
     let mut name = target.as_os_str().to_owned();
     name.push(".lock");
     let file = File::options()
@@ -304,7 +311,7 @@ fn lock(target: &Path) -> Result<Option<File>, Replace> {
         .write(true)
         .open(name)?;
     match file.try_lock() {
-        Ok(()) => Ok(Some(file)),
+        Ok(()) => Ok(Some(Lock(file))),
         Err(fs::TryLockError::WouldBlock) => Err(Replace::Conflict),
         Err(fs::TryLockError::Error(_)) => Ok(None),
     }

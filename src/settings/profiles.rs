@@ -265,7 +265,7 @@ fn topology_of(
 ) -> Result<(TopologyProfile, FileTopology), Damage> {
     let mut found = FileTopology::deserialize(ValueDeserializer::from(value.clone()))
         .map_err(|error| Damage::toml(text, &error))?;
-    let profile = found.to_profile(ids).map_err(|misfit| {
+    let profile = found.make_profile(ids).map_err(|misfit| {
         let server = misfit
             .server
             .and_then(|index| value.get_ref().get("server")?.get_ref().get(index));

@@ -29,21 +29,11 @@ struct Level {
 }
 
 /// A series of seconds.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Series {
     points: VecDeque<Column>,
     levels: [Level; 3],
     newest: Option<Moment>,
-}
-
-impl Default for Series {
-    fn default() -> Self {
-        Series {
-            points: VecDeque::new(),
-            levels: Default::default(),
-            newest: None,
-        }
-    }
 }
 
 impl Series {

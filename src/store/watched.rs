@@ -6,14 +6,16 @@ use std::sync::Arc;
 use super::errant::Errant;
 use super::lanes::Lane;
 use super::series::Series;
-use crate::health::facts::{Freshness, Memory, Replaced};
+use crate::health::facts::{Degraded, Freshness, Memory, Replaced};
 use crate::lag::HeartbeatReading;
 use crate::lag::clock::{ClockEstimate, ClockFilter};
 use crate::lag::marks::Ledger;
 use crate::model::event::LinkState;
+use crate::model::finding::Role;
 use crate::model::lag::Method;
 use crate::model::phrase::{Phrase, phrase};
 use crate::model::profile::{Address, ExpectedRole, Intervals, ServerId, Thresholds, TopologyId};
+use crate::model::replication::ThreadState;
 use crate::model::sample::Sample;
 use crate::model::server::WatchId;
 use crate::model::time::{Moment, Span};
@@ -44,6 +46,8 @@ pub struct ChannelPast {
     pub lane: Lane,
     /// Since when the applier stands although something waits.
     pub standing_since: Option<Moment>,
+    /// Since when the receiver tries to reach its source in vain.
+    pub connecting_since: Option<Moment>,
     pub heartbeat_ages: Vec<Span>,
 }
 
@@ -65,6 +69,8 @@ pub struct Watched {
     pub wait_trouble: Option<Phrase>,
     pub channels: BTreeMap<String, ChannelPast>,
     pub memory: Memory,
+    /// The last role that was certain.
+    pub role: Option<Role>,
     pub errant: Errant,
 }
 
@@ -83,6 +89,7 @@ impl Watched {
             wait_trouble: None,
             channels: BTreeMap::new(),
             memory: Memory::default(),
+            role: None,
             errant: Errant::default(),
         }
     }
@@ -154,6 +161,7 @@ impl Watched {
         }
         self.note_advance(&sample);
         self.note_heartbeat(&sample);
+        self.note_semi_sync(&sample);
         self.previous = self.latest.replace(sample.clone());
         self.last_known = Some(sample);
     }
@@ -199,6 +207,7 @@ impl Watched {
                 .values_mut()
                 .for_each(|series| series.push(at, None));
             past.standing_since = None;
+            past.connecting_since = None;
             past.heartbeat_ages.clear();
         }
     }
@@ -212,12 +221,44 @@ impl Watched {
             });
             let moved = before != Some((channel.executed.clone(), sample.gtid.applied.clone()));
             let past = self.channels.entry(channel.name.clone()).or_default();
+            past.connecting_since = match channel.receiver {
+                ThreadState::Connecting => past.connecting_since.or(Some(sample.answered_at)),
+                _ => None,
+            };
             if moved {
                 past.standing_since = None;
             } else if past.standing_since.is_none() {
                 past.standing_since = self.latest.as_ref().map(|old| old.answered_at);
             }
         }
+    }
+
+    /// Wanted and not in force: semi-sync has given way. What is committed since is not known to be on any replica.
+    fn note_semi_sync(&mut self, sample: &Sample) {
+        let source = sample
+            .semi_sync
+            .value()
+            .and_then(|facts| facts.source.as_ref());
+        let Some(source) = source.filter(|s| s.enabled == Some(true) && s.active == Some(false))
+        else {
+            if sample.semi_sync.value().is_some() {
+                self.memory.degraded = None;
+            }
+            return;
+        };
+        let before = self
+            .latest
+            .as_ref()
+            .and_then(|old| old.semi_sync.value()?.source.as_ref()?.no_tx);
+        let grown = source
+            .no_tx
+            .zip(before)
+            .map_or(0, |(now, before)| now.saturating_sub(before));
+        let degraded = self.memory.degraded.get_or_insert(Degraded {
+            since: sample.answered_at,
+            unacknowledged: 0,
+        });
+        degraded.unacknowledged += grown;
     }
 
     fn note_heartbeat(&mut self, sample: &Sample) {

@@ -8,6 +8,8 @@
 //! backlog.waiting.other = "{n} transactions waiting"
 //! ```
 //!
+//! Where a key begins another one (`trouble.hangs`, `trouble.hangs.hint`), the longer is written in quotes.
+//!
 //! A key with plural forms is named without its ending (`backlog.waiting`); the argument `n` decides, or else the first
 //! count. Chinese has no plural and writes the key without an ending.
 
@@ -189,6 +191,7 @@ mod tests {
             rows.one = "1 row of {table}"
             rows.other = "{n} rows of {table}"
             size = "{bytes} waiting"
+            "plain.more" = "and nothing more"
             odd = "left { open, {nobody} knows"
         "#;
         Catalogue::parse(Language::English, toml).expect("a catalogue")
@@ -229,6 +232,12 @@ mod tests {
             catalogue().say(&phrase("odd")),
             "left { open, {nobody} knows"
         );
+    }
+
+    #[test]
+    fn a_key_may_begin_another_one() {
+        assert_eq!(catalogue().text("plain"), "nothing waiting");
+        assert_eq!(catalogue().text("plain.more"), "and nothing more");
     }
 
     #[test]

@@ -17,7 +17,10 @@ pub(in crate::settings) struct Misfit {
 impl FileTopology {
     /// Ids that are missing or taken are made anew; `self` learns them too, so that what is unknown in it can be found
     /// again under the profile's ids.
-    pub fn to_profile(&mut self, taken: &mut BTreeSet<String>) -> Result<TopologyProfile, Misfit> {
+    pub fn make_profile(
+        &mut self,
+        taken: &mut BTreeSet<String>,
+    ) -> Result<TopologyProfile, Misfit> {
         if self.id.is_empty() {
             self.id = slug(&self.name);
         }
@@ -26,7 +29,7 @@ impl FileTopology {
         let mut server_ids = BTreeSet::new();
         for (index, server) in self.server.iter_mut().enumerate() {
             let server = server
-                .to_profile(&mut server_ids)
+                .make_profile(&mut server_ids)
                 .map_err(|reason| Misfit {
                     server: Some(index),
                     reason,
@@ -158,7 +161,7 @@ fn keep<T: Tabled>(new: &mut Option<T>, found: &Option<T>) {
 }
 
 impl FileServer {
-    fn to_profile(&mut self, taken: &mut BTreeSet<String>) -> Result<ServerProfile, Phrase> {
+    fn make_profile(&mut self, taken: &mut BTreeSet<String>) -> Result<ServerProfile, Phrase> {
         let address = self.address()?;
         if self.id.is_empty() {
             let name = Some(self.name.as_str()).filter(|n| !n.trim().is_empty());
