@@ -264,7 +264,7 @@ impl Store {
             source: source_side.map(|(server, sample)| side(server, sample)),
             source_missing,
             ledger: wire.and_then(|wire| server.ledgers.get(&wire.source)),
-            heartbeat: server.registration.heartbeat,
+            heartbeat: &server.registration.heartbeat,
             recent: &recent,
         };
         (
