@@ -170,6 +170,7 @@ fn r04_an_applier_that_stands_for_hours_is_not_ok_whatever_seconds_behind_says()
     let age = Span::from_secs(14 * 3600 + 400);
     let player = replica()
         .field("Exec_Source_Log_Pos", "776669711")
+        .field("Retrieved_Gtid_Set", &format!("{A}:1-9"))
         .on(heartbeat(), beats(&[(1, age)]));
     let source = source()
         .variable("gtid_executed", &format!("{A}:1-9"))

@@ -13,3 +13,5 @@ mod c_threads_and_roles;
 mod d_gtids;
 mod e_waits;
 mod f_semi_sync;
+mod g_heartbeat;
+mod h_privileges;
