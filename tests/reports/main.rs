@@ -15,3 +15,8 @@ mod e_waits;
 mod f_semi_sync;
 mod g_heartbeat;
 mod h_privileges;
+mod i_connections;
+mod j_sql_and_texts;
+mod k_roles_change;
+mod l_parallel_and_long;
+mod m_commands;

@@ -344,6 +344,13 @@ impl Player {
         self
     }
 
+    /// Alone, and the profile has another password.
+    pub fn watch_with_password(self, password: &str) -> Stage {
+        let (mut actors, profile) = stage([self]).start();
+        actors[0].password = password.into();
+        Setting::of(actors, profile)
+    }
+
     /// Alone on the stage.
     pub fn watch(self) -> Stage {
         stage([self]).watch()
