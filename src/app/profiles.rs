@@ -111,7 +111,9 @@ struct Waiting {
 }
 
 pub struct ProfileDesk {
+    /// The saved ones, then the guests.
     profiles: Vec<TopologyProfile>,
+    guests: Vec<TopologyProfile>,
     session: SessionSecrets,
     waiting: BTreeMap<SecretKey, Waiting>,
     /// Being saved, and to be watched once that is done.
@@ -149,6 +151,7 @@ impl ProfileDesk {
         }
         let desk = ProfileDesk {
             profiles: opened.profiles,
+            guests: Vec::new(),
             session: SessionSecrets::default(),
             waiting: BTreeMap::new(),
             saving: BTreeMap::new(),
@@ -167,6 +170,14 @@ impl ProfileDesk {
 
     pub fn profiles(&self) -> &[TopologyProfile] {
         &self.profiles
+    }
+
+    /// A topology named on the command line: shown and watched, saved only when the person does so.
+    pub fn add_guest(&mut self, profile: TopologyProfile) {
+        if self.profile(&profile.id).is_none() {
+            self.guests.push(profile.clone());
+            self.profiles.push(profile);
+        }
     }
 
     pub fn profile(&self, id: &TopologyId) -> Option<&TopologyProfile> {
@@ -307,7 +318,10 @@ impl ProfileDesk {
                 removed,
                 orphans,
             } => {
+                self.guests
+                    .retain(|guest| profiles.iter().all(|p| p.id != guest.id));
                 self.profiles = profiles;
+                self.profiles.extend(self.guests.iter().cloned());
                 for key in &orphans {
                     self.session.forget(key);
                     self.waiting.remove(key);
