@@ -55,11 +55,15 @@ fn r01_null_of_a_connecting_receiver_is_unknown_and_not_routable() {
     );
 }
 
-/// Two answers without a number, and one without an answer at all.
+/// Three answers without a number, and one without an answer at all.
 #[test]
 fn r01_no_value_comes_from_an_empty_text_a_missing_column_or_a_failed_question() {
     let status_fails = replicascope::lab::wire::SqlError::new(1105, "Unknown error");
     let cases = [
+        (
+            replica_of(MySql57).null("Seconds_Behind_Master"),
+            "lag.why.seconds_null",
+        ),
         (
             replica_of(MySql57).field("Seconds_Behind_Master", ""),
             "lag.why.seconds_unreadable",
