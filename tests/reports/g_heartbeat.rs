@@ -135,7 +135,8 @@ fn r26_the_profile_may_pin_the_writer() {
 
 #[test]
 fn r26_stamps_of_every_kind_are_read() {
-    let kinds: [(ColumnKind, fn(String) -> String); 5] = [
+    type Write = fn(String) -> String;
+    let kinds: [(ColumnKind, Write); 5] = [
         (ColumnKind::DateTime, |text| text.replace('T', " ")),
         (ColumnKind::Timestamp, |text| text.replace('T', " ")),
         (ColumnKind::VarString, |text| text),

@@ -43,7 +43,6 @@ fn r36_a_hanging_status_is_one_session_and_everybody_else_goes_on() {
         Rows::text(&["id"]).row([Some("9")]),
     );
     server.set(contains("kill"), Answer::ok());
-    let hangs = stage.actor("replica").asked("SHOW REPLICA STATUS");
     let began = Instant::now();
     let before = polls(&mut stage, "other");
     stage.until("unknown", |view| {
@@ -60,12 +59,22 @@ fn r36_a_hanging_status_is_one_session_and_everybody_else_goes_on() {
         view.server("replica").answer_age >= Some(INTERVAL),
         "the age of the last answer is shown"
     );
-    stage.until("8 s of it", |view| {
-        assert!(!view.server("replica").routable, "{}", view.tell());
-        began.elapsed() > Duration::from_secs(8)
+    stage.until("the statement hangs", |_| {
+        began.elapsed() > Duration::from_secs(3)
     });
-    let asked = stage.actor("replica").asked("SHOW REPLICA STATUS") - hangs;
-    assert!((1..=2).contains(&asked), "{asked} statements hang");
+    let hanging = stage.actor("replica").asked("SHOW REPLICA STATUS");
+    // Beyond our own time limit of 5 s: the session is given up, and still hangs on the server.
+    stage.until("9 s of it", |view| {
+        assert!(!view.server("replica").routable, "{}", view.tell());
+        began.elapsed() > Duration::from_secs(9)
+    });
+    let asked = stage.actor("replica").asked("SHOW REPLICA STATUS");
+    assert_eq!(
+        asked, hanging,
+        "another statement joined the one that hangs"
+    );
+    let killed = stage.actor("replica").asked("KILL");
+    assert!(killed > 0, "nobody tried to end it");
     let most = stage.server("replica").max_connections_seen();
     assert!(most <= 2, "{most} connections");
     let polled = polls(&mut stage, "other") - before;
