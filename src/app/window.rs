@@ -256,9 +256,12 @@ impl eframe::App for App {
 
     fn on_exit(&mut self, _: Option<&eframe::glow::Context>) {
         self.keep_preferences();
-        // the threads first: the desk waits for the disk only as long as a save takes
-        self.conductor.close();
-        self.desk.close();
+        // side by side: each may wait half a second for what does not answer
+        let (conductor, desk) = (&mut self.conductor, &mut self.desk);
+        std::thread::scope(|scope| {
+            scope.spawn(|| conductor.close());
+            desk.close();
+        });
     }
 }
 

@@ -104,6 +104,7 @@ fn card(
     let lag = &channel.lag;
     let sign = card_sign(channel);
     let lamps = &channel.lamps;
+    let waiting = waiting(frame, &lag.backlog, lag.catch_up);
     ReplicaCard {
         topology: server.registration.topology.clone(),
         server: server.registration.server.clone(),
@@ -122,8 +123,8 @@ fn card(
         ],
         methods: methods(frame, lag),
         verdict: words.say(&lag.verdict),
-        waiting: waiting(frame, &lag.backlog, lag.catch_up),
-        waiting_hint: words.text("overview.waiting.hint").to_owned(),
+        waiting_hint: format!("{waiting}\n{}", words.text("overview.waiting.hint")),
+        waiting,
     }
 }
 

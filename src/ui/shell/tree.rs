@@ -30,6 +30,8 @@ pub struct TreeState {
     pub folded: BTreeSet<TopologyId>,
     /// Open or not by the person's own choice.
     wanted: Option<bool>,
+    /// An arrow key was pressed in the last frame: egui moves the focus one frame later.
+    by_arrow: bool,
 }
 
 impl TreeState {
@@ -52,6 +54,7 @@ pub fn tree_ui(
 ) {
     head_ui(ui, state, frame, actions);
     let shown = visible_rows(&data.tree, state);
+    state.by_arrow |= arrow_pressed(ui);
     ScrollArea::vertical()
         .id_salt("tree")
         .auto_shrink([false, false])
@@ -65,10 +68,11 @@ pub fn tree_ui(
             for row in shown {
                 match row {
                     TreeRow::Topology(row) => topology_row_ui(ui, row, state, frame, actions),
-                    TreeRow::Server(row) => server_row_ui(ui, row, frame, actions),
+                    TreeRow::Server(row) => server_row_ui(ui, row, state.by_arrow, frame, actions),
                 }
             }
         });
+    state.by_arrow = arrow_pressed(ui);
 }
 
 fn head_ui(ui: &mut Ui, state: &mut TreeState, frame: &Frame<'_>, actions: &mut Vec<Action>) {
@@ -168,7 +172,7 @@ fn topology_row_ui(
                 let badge = 22.0 * UNIT;
                 let room = (ui.available_width() - badge).max(10.0 * UNIT);
                 let response = name_ui(ui, row, room);
-                if response.clicked() || moved_here(ui, &response) && row.watched {
+                if response.clicked() || moved_here(&response, state.by_arrow) && row.watched {
                     actions.push(Action::Open(row.id.clone()));
                 }
                 fold_by_key(ui, &response, row, state);
@@ -279,7 +283,13 @@ fn name_ui(ui: &mut Ui, row: &TopologyRow, room: f32) -> Response {
     }
 }
 
-fn server_row_ui(ui: &mut Ui, row: &ServerRow, frame: &Frame<'_>, actions: &mut Vec<Action>) {
+fn server_row_ui(
+    ui: &mut Ui,
+    row: &ServerRow,
+    by_arrow: bool,
+    frame: &Frame<'_>,
+    actions: &mut Vec<Action>,
+) {
     let colors = palette(ui);
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW), Sense::click());
     if row.selected {
@@ -317,7 +327,7 @@ fn server_row_ui(ui: &mut Ui, row: &ServerRow, frame: &Frame<'_>, actions: &mut 
         row.right
     );
     response.widget_info(|| WidgetInfo::selected(Role::TreeItem, true, row.selected, &said));
-    if response.clicked() || moved_here(ui, &response) {
+    if response.clicked() || moved_here(&response, by_arrow) {
         actions.push(Action::Select {
             topology: row.topology.clone(),
             server: row.server.clone(),
@@ -368,14 +378,15 @@ fn ring(ui: &Ui, rect: Rect) {
 }
 
 /// The arrow keys brought the focus here: choosing follows it.
-fn moved_here(ui: &Ui, response: &Response) -> bool {
-    let by_arrow = |input: &eframe::egui::InputState| {
-        input.key_pressed(Key::ArrowUp) || input.key_pressed(Key::ArrowDown)
-    };
+fn moved_here(response: &Response, by_arrow: bool) -> bool {
     if response.gained_focus() {
         response.scroll_to_me(None);
     }
-    response.gained_focus() && ui.input(by_arrow)
+    response.gained_focus() && by_arrow
+}
+
+fn arrow_pressed(ui: &Ui) -> bool {
+    ui.input(|input| input.key_pressed(Key::ArrowUp) || input.key_pressed(Key::ArrowDown))
 }
 
 #[cfg(test)]
