@@ -247,8 +247,16 @@ pub fn lamp(frame: &Frame<'_>, name: &'static str, lit: &Lit) -> LampWord {
     }
 }
 
-/// Every method that makes sense here; of those without a value, why not on hover.
+/// Every method that makes sense here; of those without a value, why not on hover. Where none has a value the headline
+/// has said why.
 fn methods(frame: &Frame<'_>, lag: &LagView) -> Vec<MethodRow> {
+    if lag
+        .methods
+        .iter()
+        .all(|(_, reading)| reading.measured().is_none())
+    {
+        return Vec::new();
+    }
     lag.methods
         .iter()
         .filter(|(_, reading)| !matches!(reading, Reading::NotApplicable { .. }))

@@ -153,7 +153,10 @@ fn row_ui(
         ui.columns(per_row, |columns| {
             for (column, cell) in columns.iter_mut().zip(cells) {
                 column.spacing_mut().item_spacing.x = 2.0 * UNIT;
-                highest = highest.max(cell(column, last, actions));
+                // columns justify their text; sentences are not to be stretched
+                let layout = Layout::top_down(Align::LEFT);
+                let shown = column.with_layout(layout, |ui| cell(ui, last, actions));
+                highest = highest.max(shown.inner);
             }
         });
     });
