@@ -57,7 +57,7 @@ impl Screens {
                 server_ui(ui, &data, &mut self.server, frame, actions);
             }
             Screen::Lag => {
-                let data = LagData::new(frame, &self.lag);
+                let data = LagData::new(frame, &mut self.lag);
                 lag_ui(ui, &data, &mut self.lag, frame, actions);
             }
             Screen::Transactions => {
