@@ -114,7 +114,7 @@ fn cards_ui(ui: &mut Ui, topology: &data::Topology, frame: &Frame<'_>, actions: 
     let count = topology.replicas.len() + topology.others.len();
     let fit = ((width + gap) / (CARD_WIDTH + gap)).floor().max(1.0) as usize;
     let per_row = fit.min(count.max(1)).min(5);
-    let mut draw: Vec<Box<dyn FnOnce(&mut Ui, f32, &mut Vec<Action>) -> f32 + '_>> = Vec::new();
+    let mut draw: Vec<Cell<'_>> = Vec::new();
     for replica in &topology.replicas {
         draw.push(Box::new(move |ui, min, actions| {
             card::replica_card_ui(ui, replica, min, frame, actions)
