@@ -114,7 +114,7 @@ fn cards_ui(ui: &mut Ui, topology: &data::Topology, frame: &Frame<'_>, actions: 
     let count = topology.replicas.len() + topology.others.len();
     let fit = ((width + gap) / (CARD_WIDTH + gap)).floor().max(1.0) as usize;
     let per_row = fit.min(count.max(1)).min(5);
-    let mut draw: Vec<Box<dyn FnOnce(&mut Ui, f32, &mut Vec<Action>) -> f32 + '_>> = Vec::new();
+    let mut draw: Vec<Cell<'_>> = Vec::new();
     for replica in &topology.replicas {
         draw.push(Box::new(move |ui, min, actions| {
             card::replica_card_ui(ui, replica, min, frame, actions)
@@ -153,7 +153,10 @@ fn row_ui(
         ui.columns(per_row, |columns| {
             for (column, cell) in columns.iter_mut().zip(cells) {
                 column.spacing_mut().item_spacing.x = 2.0 * UNIT;
-                highest = highest.max(cell(column, last, actions));
+                // columns justify their text; sentences are not to be stretched
+                let layout = Layout::top_down(Align::LEFT);
+                let shown = column.with_layout(layout, |ui| cell(ui, last, actions));
+                highest = highest.max(shown.inner);
             }
         });
     });
