@@ -17,6 +17,7 @@ use eframe::egui::{Align, Layout, ScrollArea, Ui};
 
 use super::action::{Action, Screen};
 use super::plot::{PlotState, lag_plot_ui, time_choice_ui};
+use super::profiles::found_ui;
 use super::theme::{self, UNIT};
 use super::widgets::{Card, empty_ui};
 use crate::ui::Frame;
@@ -28,6 +29,8 @@ pub struct OverviewState {
     /// Findings whose evidence is unfolded, by code and subject.
     pub unfolded: BTreeSet<String>,
     pub all_findings: bool,
+    /// Addresses of found servers the person does not want offered again.
+    pub dismissed: Vec<String>,
 }
 
 /// Cards are at least so wide; what is left over is shared.
@@ -74,6 +77,7 @@ pub fn overview_ui(
             if !topology.plot.lines.is_empty() {
                 plot_part_ui(ui, topology, state, frame, visible);
             }
+            found_ui(ui, &topology.found, &mut state.dismissed, frame, actions);
             findings::findings_ui(ui, &topology.findings, state, frame, actions);
             cards_ui(ui, topology, frame, actions);
             ui.add_space(UNIT);

@@ -47,7 +47,12 @@ impl FoundData {
         };
         FoundData {
             topology: Some(topology.clone()),
-            replicas: frame.store.offers(topology).into_iter().filter_map(line).collect(),
+            replicas: frame
+                .store
+                .offers(topology)
+                .into_iter()
+                .filter_map(line)
+                .collect(),
         }
     }
 }
