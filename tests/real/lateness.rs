@@ -1,0 +1,121 @@
+//! Why a replica is late: one big transaction, or somebody's lock.
+
+use std::time::Duration;
+
+use mysql::prelude::Queryable;
+use replicascope::model::lag::{CauseKind, Method};
+use replicascope::model::phrase::Arg;
+
+use super::{LATER, SOON};
+use crate::support::servers::{Flavour, Plan, Topology};
+use crate::support::watching::Watching;
+
+/// As many that an UPDATE of all of them takes a replica seconds.
+const ROWS: u32 = 300_000;
+
+fn fill(topology: &Topology) {
+    topology.source().sql(&format!(
+        "CREATE DATABASE shop; CREATE TABLE shop.stock (id INT PRIMARY KEY, amount INT NOT NULL, note CHAR(80) NOT NULL); \
+         INSERT INTO shop.stock WITH RECURSIVE n AS (SELECT 1 AS id UNION ALL SELECT id + 1 FROM n WHERE id < 1000) \
+         SELECT a.id + 1000 * (b.id - 1), 0, 'stock' FROM n AS a, n AS b WHERE b.id <= {}",
+        ROWS / 1000
+    ));
+    topology.replicating();
+}
+
+fn a_big_transaction_makes_marks_grow_live(plan: Plan) {
+    let topology = plan.replicas(2).start();
+    fill(&topology);
+    let mut watching = Watching::of(&topology).start();
+    watching.until_well(SOON);
+
+    topology
+        .source()
+        .sql("UPDATE shop.stock SET amount = amount + 1, note = 'counted'");
+    let mut grown: Vec<f64> = Vec::new();
+    watching.until("the big transaction to be named as the cause", LATER, |view| {
+        let named = view.cause(1).map(|c| c.kind) == Some(CauseKind::BigTransaction);
+        if view.believed(1) == Some(Method::GtidMarks) {
+            grown.extend(view.seconds(1));
+        }
+        named && view.finding(1, "big_transaction").is_some() && !view.routable(1)
+    });
+    let now = watching.view().seconds(1).expect("marks measure it");
+    watching.always("lag grows as the clock runs", Duration::from_millis(300), |view| {
+        let done = view.cause(1).is_none();
+        grown.extend(view.seconds(1).filter(|_| !done));
+        done || view.seconds(1).is_some_and(|lag| lag >= now)
+    });
+    assert!(now >= 1.0, "{now}");
+    let late: Vec<f64> = grown.into_iter().skip_while(|lag| *lag < 0.2).collect();
+    let biggest_jump = late.windows(2).map(|pair| pair[1] - pair[0]).fold(0.0, f64::max);
+    assert!(
+        late.len() > 10 && biggest_jump < 0.6,
+        "it grew in {} steps, the biggest of {biggest_jump} s: {late:?}",
+        late.len()
+    );
+    watching.until_well(LATER);
+}
+
+fn locks_on_the_replica_are_named_with_their_sessions(plan: Plan) {
+    let topology = plan.replicas(2).start();
+    topology.source().sql(
+        "CREATE DATABASE shop; CREATE TABLE shop.orders (id INT PRIMARY KEY, amount INT); \
+         INSERT INTO shop.orders VALUES (1, 0)",
+    );
+    topology.replicating();
+    let mut watching = Watching::of(&topology).start();
+    watching.until_well(SOON);
+    let replica = topology.node(1);
+    let mut locker = replica.session_as("admin", "admin");
+    let session = u64::from(locker.connection_id());
+    let mut blocks = |locks: &str, names_its_session: bool, unlocks: &str| {
+        locker.query_drop(locks).expect("admin may lock");
+        topology
+            .source()
+            .sql("UPDATE shop.orders SET amount = amount + 1");
+        watching.until(&format!("{locks}: the cause"), SOON, |view| {
+            let cause = view.cause(1).filter(|c| c.kind == CauseKind::BlockedByLock);
+            cause.is_some_and(|cause| {
+                !names_its_session
+                    || cause.text.arg("thread") == Some(&Arg::Number(session))
+                        && view.say(&cause.text).contains("admin")
+            }) && view.finding(1, "applier_blocked_by_lock").is_some()
+                && view.believed(1) == Some(Method::GtidMarks)
+                && view.seconds(1).is_some_and(|lag| lag > 1.0)
+                && !view.routable(1)
+        });
+        locker.query_drop(unlocks).expect("it may unlock");
+        watching.until_well(SOON);
+        assert!(watching.view().finding(1, "applier_blocked_by_lock").is_none());
+    };
+
+    // MariaDB tells that somebody holds the global lock, and not who.
+    let tells_who = replica.flavour() == Flavour::MySql;
+    blocks("FLUSH TABLES WITH READ LOCK", tells_who, "UNLOCK TABLES");
+    blocks(
+        "START TRANSACTION; SELECT * FROM shop.orders WHERE id = 1 FOR UPDATE",
+        true,
+        "ROLLBACK",
+    );
+}
+
+#[test]
+fn mysql_big_transaction() {
+    a_big_transaction_makes_marks_grow_live(Topology::mysql());
+}
+
+#[test]
+fn mariadb_big_transaction() {
+    a_big_transaction_makes_marks_grow_live(Topology::mariadb());
+}
+
+#[test]
+fn mysql_lock_on_the_replica() {
+    locks_on_the_replica_are_named_with_their_sessions(Topology::mysql());
+}
+
+#[test]
+fn mariadb_lock_on_the_replica() {
+    locks_on_the_replica_are_named_with_their_sessions(Topology::mariadb());
+}
