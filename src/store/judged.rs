@@ -10,8 +10,10 @@ use super::wiring::Wire;
 use crate::health::book::Unknown;
 use crate::health::facts::{ChannelFacts, Facts, Freshness, ServerFacts};
 use crate::health::lamps::{self, ServerState, State};
+use crate::health::rules::applier_not_advancing::something_waits;
 use crate::health::{self, Book, Change};
 use crate::lag::{self, Scene, Side};
+use crate::model::event::LinkState;
 use crate::model::finding::{Finding, Health, Lamps, Role, TopologyVerdict};
 use crate::model::lag::{LagView, Reading};
 use crate::model::phrase::{Phrase, phrase};
@@ -25,7 +27,7 @@ use crate::model::time::{Moment, Span};
 const RECENT: Span = Span::from_secs(15);
 
 /// One topology, judged.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Judged {
     pub at: Option<Moment>,
     pub servers: BTreeMap<WatchId, ServerJudged>,
@@ -228,7 +230,7 @@ impl Store {
     ) -> (LagView, Option<Span>) {
         let Some(sample) = server.current(now) else {
             return (
-                lag::without_facts(Reading::unknown(why_stale(freshness))),
+                lag::without_facts(Reading::unknown(why_silent(server, freshness))),
                 None,
             );
         };
@@ -346,8 +348,13 @@ impl Store {
             let Some(server) = self.watched.get_mut(watch) else {
                 continue;
             };
+            let limit = server.registration.thresholds.lag_warning;
             for (channel, view, ..) in &m.channels {
                 let past = server.channels.entry(channel.name.clone()).or_default();
+                // An idle applier does not stand; the time counts from when work came.
+                if !something_waits(view, limit) {
+                    past.standing_since = None;
+                }
                 past.headline.push(now, view.headline.value());
                 let state = states
                     .get(watch)
@@ -420,9 +427,11 @@ fn finished(measured: Measured, states: &ServerState) -> ServerJudged {
     }
 }
 
-fn why_stale(freshness: &Freshness) -> Phrase {
-    match freshness {
-        Freshness::Stale { why, .. } => why.clone(),
+/// Why nothing can be said of the present.
+fn why_silent(server: &Watched, freshness: &Freshness) -> Phrase {
+    match (&server.link, freshness) {
+        (LinkState::Down { trouble, .. }, _) => trouble.what.clone(),
+        (_, Freshness::Stale { why, .. }) => why.clone(),
         _ => phrase("lag.why.not_polled_yet"),
     }
 }
@@ -430,7 +439,7 @@ fn why_stale(freshness: &Freshness) -> Phrase {
 /// The lag of a server that shows no status row.
 fn without_channel(server: &Watched, role: Role, freshness: &Freshness) -> Reading {
     let Some(sample) = server.latest.as_deref().filter(|_| freshness.is_usable()) else {
-        return Reading::unknown(why_stale(freshness));
+        return Reading::unknown(why_silent(server, freshness));
     };
     match role {
         _ if sample.product.platform == Platform::Aurora && sample.is_replica() => {
