@@ -13,6 +13,7 @@ mod privileges;
 mod semi_sync;
 mod steady;
 mod threads;
+mod tls;
 
 use std::time::Duration;
 

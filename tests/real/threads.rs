@@ -5,6 +5,7 @@ use std::time::Duration;
 use mysql::prelude::Queryable;
 use replicascope::model::finding::Health;
 use replicascope::model::lag::{CauseKind, Method};
+use replicascope::model::phrase::Phrase;
 use replicascope::model::time::Span;
 
 use super::{LATER, SOON};
@@ -71,6 +72,10 @@ fn behind_its_back(replica: &Node, statement: &str) {
     ));
 }
 
+fn is_the_real_text(view: &View<'_>, evidence: &Phrase) -> bool {
+    view.say(evidence).contains("Duplicate entry '4711'")
+}
+
 fn a_duplicate_key_breaks_a_replica_in_the_servers_own_words(plan: Plan) {
     let topology = plan.replicas(2).start();
     topology
@@ -87,21 +92,21 @@ fn a_duplicate_key_breaks_a_replica_in_the_servers_own_words(plan: Plan) {
         let error = view
             .sample(1)
             .and_then(|sample| sample.channels().first()?.applier_error.clone());
+        let cause = view.cause(1).filter(|c| c.kind == CauseKind::ApplierBroken);
         view.health(1) == Health::Broken
             && !view.routable(1)
-            && error.is_some_and(|error| {
-                error.number == 1062 && error.text.contains("Duplicate entry '4711'")
-            })
-            && view.cause(1).map(|c| c.kind) == Some(CauseKind::ApplierBroken)
+            && error.is_some_and(|error| error.number == 1062)
+            && cause.is_some_and(|cause| cause.evidence.iter().any(|e| is_the_real_text(view, e)))
+            && view.finding(1, "applier_broken").is_some()
     });
     let view = watching.view();
     let finding = view.finding(1, "applier_broken").expect("a finding");
-    let words: Vec<String> = finding.evidence.iter().map(|e| view.say(e)).collect();
     assert!(
-        words.iter().any(|text| text.contains("Duplicate entry '4711'")),
-        "{words:?}"
+        finding.evidence.iter().any(|e| is_the_real_text(&view, e)),
+        "{}",
+        view.describe()
     );
-    assert!(view.say(&finding.text).contains("1062"), "{}", view.say(&finding.text));
+    assert!(format!("{:?}", finding.text.args).contains("1062"), "{:?}", finding.text);
     assert!(view.seconds_by(1, Method::SecondsBehind).is_none());
     assert_eq!(view.health(2), Health::Ok);
 
@@ -120,10 +125,15 @@ fn a_planned_delay_is_no_lateness(plan: Plan) {
     let on_time = |view: &View<'_>| {
         view.health(2) == Health::Ok
             && view.lag(2).is_some_and(|lag| lag.planned_delay == Span::from_secs(DELAY_S.into()))
-            && view.seconds(2).is_some_and(|lag| lag < 1.0)
+            && view.believed(2) == Some(Method::GtidMarks)
+            // Servers count the delay in whole seconds, so they may be late by one.
+            && view.seconds(2).is_some_and(|lag| lag < 2.0)
             && view.cause(2).map(|c| c.kind) == Some(CauseKind::PlannedDelay)
     };
-    watching.until("the delayed replica to be on time", SOON, on_time);
+    watching.until("the delayed replica to be on time", SOON, |view| {
+        eprintln!("{:?} {:?} {:?} {:?}", view.seconds(2), view.believed(2), view.seconds_by(2,Method::SecondsBehind), view.sample(2).and_then(|s|s.channels().first().map(|c|c.seconds_behind.clone())));
+        on_time(view)
+    });
     watching.always(
         "the delayed replica is on time, and takes no reads",
         Duration::from_secs(6),
@@ -136,12 +146,10 @@ fn a_planned_delay_is_no_lateness(plan: Plan) {
         .query_drop("FLUSH TABLES WITH READ LOCK")
         .expect("root may lock");
     watching.until("lateness beyond the delay", SOON, |view| {
-        view.seconds(2).is_some_and(|lag| lag > 2.0)
+        view.seconds(2).is_some_and(|lag| lag > 3.0)
     });
     drop(locker);
-    watching.until("the delayed replica to be on time again", LATER, |view| {
-        view.seconds(2).is_some_and(|lag| lag < 1.0)
-    });
+    watching.until("the delayed replica to be on time again", LATER, on_time);
 }
 
 #[test]
