@@ -131,7 +131,11 @@ fn each_tls_mode_does_what_it_says(plan: Plan) {
     let misnamed = ours.certify("misnamed", "10.99.99.99", folder);
     let of_another = foreign.certify("of-another", "127.0.0.1", folder);
     let worn = ours.certify("worn", "127.0.0.1", folder);
-    let topology = plan.replicas(0).tls(&ours.file, &worn.cert, &worn.key).start();
+    // The server takes a certificate only of an authority that it trusts itself.
+    let trusted = folder.join("trusted.pem");
+    let both = [&ours, &foreign].map(|ca| fs::read_to_string(&ca.file).expect("just written"));
+    fs::write(&trusted, both.concat()).expect("the folder is writable");
+    let topology = plan.replicas(0).tls(&trusted, &worn.cert, &worn.key).start();
     let node = topology.source();
 
     wear(node, &worn, &right);
@@ -167,13 +171,14 @@ fn each_tls_mode_does_what_it_says(plan: Plan) {
     watching.until_well(SOON);
     watching.close();
 
-    a_client_certificate_is_shown(node, &ours, &foreign, folder);
+    a_client_certificate_is_shown(node, &ours, folder);
 }
 
-fn a_client_certificate_is_shown(node: &Node, ours: &Authority, foreign: &Authority, folder: &Path) {
+fn a_client_certificate_is_shown(node: &Node, ours: &Authority, folder: &Path) {
+    let unknown = Authority::new("unknown", folder);
     node.sql("CREATE USER certified IDENTIFIED BY 'certified' REQUIRE X509");
     let client = ours.certify("client", "client.test", folder);
-    let stranger = foreign.certify("stranger", "client.test", folder);
+    let stranger = unknown.certify("stranger", "client.test", folder);
     let with = |certificate: Option<&Certificate>| {
         let tls = TlsSettings {
             client_cert: certificate.map(|c| c.cert.clone()),
@@ -189,8 +194,10 @@ fn a_client_certificate_is_shown(node: &Node, ours: &Authority, foreign: &Author
 }
 
 fn nothing_falls_back_to_plain_text(plan: Plan) {
+    let files = tempfile::tempdir().expect("a temporary folder");
+    let ours = Authority::new("ours", files.path());
     let topology = plan.replicas(0).start();
-    let outcomes = MODES.map(|mode| outcome(over_tcp(topology.source(), TlsSettings::with_mode(mode))));
+    let outcomes = outcomes(topology.source(), &ours.file);
     assert_eq!(outcomes, ["plain", "refused", "refused", "refused"]);
 }
 
