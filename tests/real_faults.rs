@@ -80,7 +80,10 @@ fn unknown_while(watching: &mut Watching, node: usize, what: &str, lasts: Durati
     let taken = watching.until(&format!("{what}: the state to be unknown"), SOON, |view| {
         is_unknown(view, node)
     });
-    assert!(taken <= UNKNOWN_WITHIN, "{what}: unknown after {taken:?} only");
+    assert!(
+        taken <= UNKNOWN_WITHIN,
+        "{what}: unknown after {taken:?} only"
+    );
     let others: Vec<usize> = (0..3).filter(|other| *other != node).collect();
     watching.always(
         &format!("{what}: unknown, and the others in touch"),
@@ -118,7 +121,12 @@ fn faults_of_one_server_stay_its_own(plan: Plan) {
     watching.until_well(SOON);
 
     proxy.set(Manner::Hold);
-    unknown_while(&mut watching, 1, "a peer that goes silent", Duration::from_secs(8));
+    unknown_while(
+        &mut watching,
+        1,
+        "a peer that goes silent",
+        Duration::from_secs(8),
+    );
     proxy.set(Manner::Pass);
     heals(&mut watching, "a peer that goes silent");
     assert!(our_sessions(topology.node(1)) <= 2);
@@ -130,7 +138,12 @@ fn faults_of_one_server_stay_its_own(plan: Plan) {
     heals(&mut watching, "connections cut");
 
     proxy.set(Manner::Refuse);
-    unknown_while(&mut watching, 1, "a port that refuses", Duration::from_secs(4));
+    unknown_while(
+        &mut watching,
+        1,
+        "a port that refuses",
+        Duration::from_secs(4),
+    );
     assert_eq!(down_by(&watching.view(), 1), Some(TroubleKind::Unreachable));
     proxy.set(Manner::Pass);
     heals(&mut watching, "a port that refuses");
@@ -144,7 +157,9 @@ fn faults_of_one_server_stay_its_own(plan: Plan) {
     unknown_while(&mut watching, 2, "SIGSTOP", Duration::from_secs(10));
     topology.node(2).continue_process();
     heals(&mut watching, "SIGSTOP");
-    wait_until("old sessions to be gone", SOON, || our_sessions(topology.node(2)) <= 2);
+    wait_until("old sessions to be gone", SOON, || {
+        our_sessions(topology.node(2)) <= 2
+    });
     assert!(watching.close() < Duration::from_secs(1));
 }
 
@@ -170,9 +185,15 @@ fn a_dead_source_leaves_its_replicas_unknown_and_not_late() {
         (0..3).all(|node| is_unknown(view, node))
     });
     let pause_from = clock::now();
-    watching.always("nobody vouches for a replica", Duration::from_secs(3), |view| {
-        [1, 2].iter().all(|node| !view.routable(*node) && view.is_up(*node))
-    });
+    watching.always(
+        "nobody vouches for a replica",
+        Duration::from_secs(3),
+        |view| {
+            [1, 2]
+                .iter()
+                .all(|node| !view.routable(*node) && view.is_up(*node))
+        },
+    );
     for node in [1, 2] {
         assert!(watching.longest_pause(node, pause_from) <= INTERVAL * 2);
     }
@@ -188,7 +209,10 @@ fn closes_quickly_in(what: &str, topology: &Topology, fault: impl Fn(&Proxy)) {
     fault(&proxy);
     watching.always("the fault lasts", Duration::from_millis(1_500), |_| true);
     let taken = watching.close();
-    assert!(taken < Duration::from_secs(1), "{what}: closed after {taken:?}");
+    assert!(
+        taken < Duration::from_secs(1),
+        "{what}: closed after {taken:?}"
+    );
 }
 
 #[test]
@@ -201,9 +225,14 @@ fn quitting_takes_less_than_a_second_at_any_moment() {
     let held = Proxy::before(topology.node(1).port());
     held.set(Manner::Hold);
     let mut watching = watch_through(&topology, 1, &held);
-    watching.always("it never answers", Duration::from_secs(1), |view| !view.is_up(1));
+    watching.always("it never answers", Duration::from_secs(1), |view| {
+        !view.is_up(1)
+    });
     let taken = watching.close();
-    assert!(taken < Duration::from_secs(1), "a handshake that hangs: {taken:?}");
+    assert!(
+        taken < Duration::from_secs(1),
+        "a handshake that hangs: {taken:?}"
+    );
 
     held.set(Manner::Pass);
     let mut program = watch_command(&topology, &held);
@@ -214,14 +243,28 @@ fn quitting_takes_less_than_a_second_at_any_moment() {
     // SAFETY: a plain system call; the process is our child and not waited for yet.
     unsafe { libc::kill(program.id().cast_signed(), libc::SIGTERM) };
     let status = program.wait().expect("it is our child");
-    assert!(asked.elapsed() < Duration::from_secs(1), "{:?}", asked.elapsed());
+    assert!(
+        asked.elapsed() < Duration::from_secs(1),
+        "{:?}",
+        asked.elapsed()
+    );
     assert!(status.success(), "{status}");
 }
 
 fn watch_command(topology: &Topology, proxy: &Proxy) -> Child {
     Command::new(env!("CARGO_BIN_EXE_replicascope"))
-        .args(["watch", "--json", "--user", "monitor", "--interval", "200ms"])
-        .args(["--server", &format!("127.0.0.1:{}", topology.source().port())])
+        .args([
+            "watch",
+            "--json",
+            "--user",
+            "monitor",
+            "--interval",
+            "200ms",
+        ])
+        .args([
+            "--server",
+            &format!("127.0.0.1:{}", topology.source().port()),
+        ])
         .args(["--server", &proxy.address().to_string()])
         .env("REPLICASCOPE_PASSWORD", "monitor")
         .stdin(Stdio::null())
@@ -260,7 +303,9 @@ fn faults_for_a_minute_or_ten_leave_nothing_behind() {
     let time = if ten_minutes {
         Duration::from_secs(600)
     } else {
-        eprintln!("*** FAULTS FOR ONE MINUTE ONLY: set REPLICASCOPE_FAULTS_TEN_MINUTES=1 FOR TEN ***");
+        eprintln!(
+            "*** FAULTS FOR ONE MINUTE ONLY: set REPLICASCOPE_FAULTS_TEN_MINUTES=1 FOR TEN ***"
+        );
         ROUNDS
     };
     let topology = Topology::mysql().replicas(2).start();
@@ -272,7 +317,9 @@ fn faults_for_a_minute_or_ten_leave_nothing_behind() {
         one_round(&topology, &proxy, &mut watching, round);
     }
     let settled = |watching: &mut Watching| {
-        watching.always("all stays well", Duration::from_secs(3), |view| view.is_well());
+        watching.always("all stays well", Duration::from_secs(3), |view| {
+            view.is_well()
+        });
         (threads(), descriptors())
     };
     let before = settled(&mut watching);
@@ -282,9 +329,11 @@ fn faults_for_a_minute_or_ten_leave_nothing_behind() {
         one_round(&topology, &proxy, &mut watching, rounds);
         rounds += 1;
         for node in topology.nodes() {
-            wait_until("at most two sessions of ours", Duration::from_secs(10), || {
-                our_sessions(node) <= 2
-            });
+            wait_until(
+                "at most two sessions of ours",
+                Duration::from_secs(10),
+                || our_sessions(node) <= 2,
+            );
         }
     }
     let after = settled(&mut watching);
@@ -323,7 +372,10 @@ fn r38_a_thousand_polls_leave_no_connection_errors() {
     const POLLS: usize = 1_000;
     let _alone = alone();
     // With skip-name-resolve a server keeps no host cache.
-    let topology = Topology::mysql().replicas(1).extra_config("skip-name-resolve = OFF").start();
+    let topology = Topology::mysql()
+        .replicas(1)
+        .extra_config("skip-name-resolve = OFF")
+        .start();
     let before: Vec<_> = topology.nodes().iter().map(connection_errors).collect();
     for _ in 0..2 {
         let mut watching = Watching::of(&topology)

@@ -30,7 +30,9 @@ fn mysql_errant_transactions_are_found_and_go_when_the_source_has_them_too() {
     let replica = topology.node(1);
     let uuid = replica.uuid();
 
-    replica.sql("SET GLOBAL super_read_only = OFF; CREATE DATABASE errant; SET GLOBAL super_read_only = ON");
+    replica.sql(
+        "SET GLOBAL super_read_only = OFF; CREATE DATABASE errant; SET GLOBAL super_read_only = ON",
+    );
     watching.until("the errant transaction to be found", SOON, |view| {
         errant(view, 1).as_deref() == Some(&format!("{uuid}:1"))
     });
@@ -39,7 +41,11 @@ fn mysql_errant_transactions_are_found_and_go_when_the_source_has_them_too() {
     watching.until("that of the FLUSH to be found", SOON, |view| {
         errant(view, 1).as_deref() == Some(&format!("{uuid}:1-2"))
     });
-    assert_eq!(errant(&watching.view(), 2), None, "the other replica has none");
+    assert_eq!(
+        errant(&watching.view(), 2),
+        None,
+        "the other replica has none"
+    );
 
     for number in 1..=2 {
         topology.source().sql(&format!(
@@ -100,7 +106,10 @@ fn roles_are_swapped_under_our_eyes(plan: Plan) {
     table.zone = replicascope::model::profile::StampZone::Utc;
     let mut watching = Watching::of(&topology).heartbeat(table).start();
     watching.until("all well, heartbeat too", SOON, |view| {
-        view.is_well() && view.seconds_by(1, Method::Heartbeat).is_some_and(|lag| lag < 1.0)
+        view.is_well()
+            && view
+                .seconds_by(1, Method::Heartbeat)
+                .is_some_and(|lag| lag < 1.0)
     });
 
     topology.swap_roles(1);
@@ -114,19 +123,40 @@ fn roles_are_swapped_under_our_eyes(plan: Plan) {
             && view.finding(2, "role_changed").is_none()
     });
     watching.poll_now();
-    watching.until("the event to be seen disabled on the new source", SOON, |view| {
-        view.finding(1, "heartbeat_event_disabled")
-            .is_some_and(|finding| finding.sql.as_deref().is_some_and(|sql| sql.contains("ev_heartbeat")))
-            && view.finding(0, "heartbeat_event_disabled").is_none()
-    });
-    assert_eq!(errant(&watching.view(), 0), None, "{}", watching.view().describe());
+    watching.until(
+        "the event to be seen disabled on the new source",
+        SOON,
+        |view| {
+            view.finding(1, "heartbeat_event_disabled")
+                .is_some_and(|finding| {
+                    finding
+                        .sql
+                        .as_deref()
+                        .is_some_and(|sql| sql.contains("ev_heartbeat"))
+                })
+                && view.finding(0, "heartbeat_event_disabled").is_none()
+        },
+    );
+    assert_eq!(
+        errant(&watching.view(), 0),
+        None,
+        "{}",
+        watching.view().describe()
+    );
 
     // What was said helps.
-    let sql = watching.view().finding(1, "heartbeat_event_disabled").and_then(|f| f.sql.clone());
-    topology.source().sql(sql.unwrap_or_default().trim_end_matches(';'));
+    let sql = watching
+        .view()
+        .finding(1, "heartbeat_event_disabled")
+        .and_then(|f| f.sql.clone());
+    topology
+        .source()
+        .sql(sql.unwrap_or_default().trim_end_matches(';'));
     watching.until("the heartbeat to beat again", SOON, |view| {
         view.finding(1, "heartbeat_event_disabled").is_none()
-            && view.seconds_by(0, Method::Heartbeat).is_some_and(|lag| lag < 1.0)
+            && view
+                .seconds_by(0, Method::Heartbeat)
+                .is_some_and(|lag| lag < 1.0)
     });
 
     // Marks go the new way.
@@ -134,8 +164,12 @@ fn roles_are_swapped_under_our_eyes(plan: Plan) {
     topology.node(0).sql("STOP REPLICA SQL_THREAD");
     watching.until("the old source to be late", SOON, |view| {
         view.health(0) == Health::Stopped
-            && view.seconds_by(0, Method::GtidMarks).is_some_and(|lag| lag > 1.0)
-            && view.seconds_by(2, Method::GtidMarks).is_some_and(|lag| lag < 1.0)
+            && view
+                .seconds_by(0, Method::GtidMarks)
+                .is_some_and(|lag| lag > 1.0)
+            && view
+                .seconds_by(2, Method::GtidMarks)
+                .is_some_and(|lag| lag < 1.0)
     });
     topology.node(0).sql("START REPLICA SQL_THREAD");
     watching.until_well(SOON);
@@ -191,7 +225,8 @@ fn a_restart_is_noticed(plan: Plan) {
     });
     topology.node(1).restart();
     watching.until("the restart to be said", SOON, |view| {
-        view.finding(1, "server_restarted").is_some() && view.finding(0, "server_restarted").is_none()
+        view.finding(1, "server_restarted").is_some()
+            && view.finding(0, "server_restarted").is_none()
     });
     watching.until("the replica to be well", LATER, |view| view.is_well());
     assert!(watching.view().finding(1, "server_replaced").is_none());

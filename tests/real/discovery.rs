@@ -15,7 +15,9 @@ fn wire(replica: usize, channel: &str, source: usize) -> (usize, String, usize) 
 }
 
 fn found_ports(view: &View<'_>, node: usize) -> Vec<u16> {
-    let found = view.sample(node).and_then(|sample| sample.found_replicas.value());
+    let found = view
+        .sample(node)
+        .and_then(|sample| sample.found_replicas.value());
     let mut ports: Vec<u16> = found
         .iter()
         .flat_map(|found| found.iter())
@@ -36,7 +38,10 @@ fn a_source_and_its_replicas_know_each_other(plan: Plan) {
     let mut ports = [topology.node(1).port(), topology.node(2).port()];
     ports.sort_unstable();
     assert_eq!(found_ports(&view, 0), ports, "{}", view.describe());
-    assert_eq!(view.findings().iter().map(|f| f.code).collect::<Vec<_>>(), [""; 0]);
+    assert_eq!(
+        view.findings().iter().map(|f| f.code).collect::<Vec<_>>(),
+        [""; 0]
+    );
 }
 
 fn a_chain_has_a_replica_in_its_middle_that_is_a_source_too(plan: Plan) {
@@ -45,7 +50,10 @@ fn a_chain_has_a_replica_in_its_middle_that_is_a_source_too(plan: Plan) {
     watching.until_well(SOON);
 
     let view = watching.view();
-    assert_eq!(roles(&view), [Role::Source, Role::Intermediate, Role::Replica]);
+    assert_eq!(
+        roles(&view),
+        [Role::Source, Role::Intermediate, Role::Replica]
+    );
     assert_eq!(view.wires(), [wire(1, "", 0), wire(2, "", 1)]);
     assert_eq!(found_ports(&view, 0), [topology.node(1).port()]);
     assert_eq!(found_ports(&view, 1), [topology.node(2).port()]);
@@ -87,7 +95,9 @@ fn a_replica_of_two_sources_has_two_channels_and_the_worst_speaks(plan: Plan) {
         Flavour::MySql => "STOP REPLICA SQL_THREAD FOR CHANNEL 'orders'",
         Flavour::MariaDb => "STOP REPLICA 'orders' SQL_THREAD",
     });
-    other.source().sql("CREATE TABLE orders.new (id INT PRIMARY KEY)");
+    other
+        .source()
+        .sql("CREATE TABLE orders.new (id INT PRIMARY KEY)");
     watching.until("the one channel to be seen stopped", SOON, |view| {
         let health = |name| view.channel(1, name).map(|channel| channel.health);
         health("orders") == Some(Health::Stopped)

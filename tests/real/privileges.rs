@@ -32,7 +32,12 @@ fn refused(sample: &Sample) -> Vec<(&'static str, &Trouble)> {
 
 fn names(view: &View<'_>, node: usize) -> Option<Vec<&'static str>> {
     let sample = view.sample(node)?;
-    Some(refused(sample).into_iter().map(|(panel, _)| panel).collect())
+    Some(
+        refused(sample)
+            .into_iter()
+            .map(|(panel, _)| panel)
+            .collect(),
+    )
 }
 
 struct Case {
@@ -48,9 +53,10 @@ struct Case {
 
 fn a_missing_privilege_closes_its_panel_and_the_grant_opens_it(plan: Plan, case: &Case) {
     let topology = plan.replicas(2).start();
-    topology
-        .source()
-        .sql(&format!("CREATE USER looker IDENTIFIED BY 'looks'; {}", case.grants));
+    topology.source().sql(&format!(
+        "CREATE USER looker IDENTIFIED BY 'looks'; {}",
+        case.grants
+    ));
     topology.replicating();
     let mut watching = Watching::of(&topology).account("looker", "looks").start();
     watching.until("the refusals", SOON, |view| {
@@ -74,7 +80,10 @@ fn a_missing_privilege_closes_its_panel_and_the_grant_opens_it(plan: Plan, case:
         .finding(1, "missing_privilege")
         .and_then(|finding| finding.sql.clone())
         .expect("the finding carries the GRANT");
-    assert!(grant.contains(case.cure) && grant.contains("'looker'@'%'"), "{grant}");
+    assert!(
+        grant.contains(case.cure) && grant.contains("'looker'@'%'"),
+        "{grant}"
+    );
     watching.always(
         "the other panels go on",
         std::time::Duration::from_secs(1),

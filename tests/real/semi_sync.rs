@@ -34,7 +34,9 @@ fn semi_sync_gives_way_and_comes_back(plan: Plan) {
         .sql("CREATE DATABASE shop; CREATE TABLE shop.orders (id INT PRIMARY KEY)");
     topology.replicating();
     let mut watching = Watching::of(&topology).start();
-    watching.until("semi-sync in force", SOON, |view| is_in_force(view) && view.is_well());
+    watching.until("semi-sync in force", SOON, |view| {
+        is_in_force(view) && view.is_well()
+    });
     let unacknowledged = |view: &View<'_>| source_end(view).and_then(|end| end.no_tx).unwrap_or(0);
     let before = unacknowledged(&watching.view());
 
@@ -51,22 +53,32 @@ fn semi_sync_gives_way_and_comes_back(plan: Plan) {
     for replica in topology.replicas() {
         replica.sql("START REPLICA IO_THREAD");
     }
-    watching.until("semi-sync in force again", SOON, |view| is_in_force(view) && view.is_well());
+    watching.until("semi-sync in force again", SOON, |view| {
+        is_in_force(view) && view.is_well()
+    });
 
     // Frozen replicas stay registered: the number of clients alone would look well.
-    topology.replicas().for_each(|replica| replica.stop_process());
+    topology
+        .replicas()
+        .for_each(|replica| replica.stop_process());
     let source = topology.source();
     thread::scope(|scope| {
         scope.spawn(|| source.sql("INSERT INTO shop.orders VALUES (2)"));
-        watching.until("semi-sync to have given way with both clients there", SOON, |view| {
-            has_given_way(view)
-                && source_end(view).is_some_and(|end| end.clients == Some(2))
-                && [1, 2].iter().all(|node| {
-                    view.health(*node) == Health::Unknown && !view.routable(*node)
-                })
-        });
+        watching.until(
+            "semi-sync to have given way with both clients there",
+            SOON,
+            |view| {
+                has_given_way(view)
+                    && source_end(view).is_some_and(|end| end.clients == Some(2))
+                    && [1, 2]
+                        .iter()
+                        .all(|node| view.health(*node) == Health::Unknown && !view.routable(*node))
+            },
+        );
     });
-    topology.replicas().for_each(|replica| replica.continue_process());
+    topology
+        .replicas()
+        .for_each(|replica| replica.continue_process());
     watching.until("semi-sync in force after the thaw", LATER, |view| {
         is_in_force(view) && view.is_well()
     });

@@ -26,8 +26,8 @@ fn sessions(node: &Node) -> (u64, u64) {
         "SELECT COUNT(DISTINCT processlist_id) FROM performance_schema.session_connect_attrs \
          WHERE attr_name = 'program_name' AND attr_value = 'replicascope'",
     );
-    let all = node
-        .value("SELECT COUNT(*) FROM information_schema.processlist WHERE user = 'monitor'");
+    let all =
+        node.value("SELECT COUNT(*) FROM information_schema.processlist WHERE user = 'monitor'");
     (named, all)
 }
 

@@ -87,7 +87,9 @@ fn a_duplicate_key_breaks_a_replica_in_the_servers_own_words(plan: Plan) {
 
     let replica = topology.node(1);
     behind_its_back(replica, "INSERT INTO shop.orders VALUES (4711)");
-    topology.source().sql("INSERT INTO shop.orders VALUES (4711)");
+    topology
+        .source()
+        .sql("INSERT INTO shop.orders VALUES (4711)");
     watching.until("the break to be seen", SOON, |view| {
         let error = view
             .sample(1)
@@ -106,7 +108,11 @@ fn a_duplicate_key_breaks_a_replica_in_the_servers_own_words(plan: Plan) {
         "{}",
         view.describe()
     );
-    assert!(format!("{:?}", finding.text.args).contains("1062"), "{:?}", finding.text);
+    assert!(
+        format!("{:?}", finding.text.args).contains("1062"),
+        "{:?}",
+        finding.text
+    );
     assert!(view.seconds_by(1, Method::SecondsBehind).is_none());
     assert_eq!(view.health(2), Health::Ok);
 
@@ -130,10 +136,7 @@ fn a_planned_delay_is_no_lateness(plan: Plan) {
             && view.seconds(2).is_some_and(|lag| lag < 2.0)
             && view.cause(2).map(|c| c.kind) == Some(CauseKind::PlannedDelay)
     };
-    watching.until("the delayed replica to be on time", SOON, |view| {
-        eprintln!("{:?} {:?} {:?} {:?}", view.seconds(2), view.believed(2), view.seconds_by(2,Method::SecondsBehind), view.sample(2).and_then(|s|s.channels().first().map(|c|c.seconds_behind.clone())));
-        on_time(view)
-    });
+    watching.until("the delayed replica to be on time", SOON, on_time);
     watching.always(
         "the delayed replica is on time, and takes no reads",
         Duration::from_secs(6),

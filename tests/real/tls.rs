@@ -86,7 +86,12 @@ fn log_in(
 }
 
 fn over_tcp(node: &Node, tls: TlsSettings) -> Result<Option<String>, Trouble> {
-    log_in(Address::tcp("127.0.0.1", node.port()), "monitor", "monitor", tls)
+    log_in(
+        Address::tcp("127.0.0.1", node.port()),
+        "monitor",
+        "monitor",
+        tls,
+    )
 }
 
 fn trusting(mode: TlsMode, ca: &Path) -> TlsSettings {
@@ -135,7 +140,10 @@ fn each_tls_mode_does_what_it_says(plan: Plan) {
     let trusted = folder.join("trusted.pem");
     let both = [&ours, &foreign].map(|ca| fs::read_to_string(&ca.file).expect("just written"));
     fs::write(&trusted, both.concat()).expect("the folder is writable");
-    let topology = plan.replicas(0).tls(&trusted, &worn.cert, &worn.key).start();
+    let topology = plan
+        .replicas(0)
+        .tls(&trusted, &worn.cert, &worn.key)
+        .start();
     let node = topology.source();
 
     wear(node, &worn, &right);
@@ -150,8 +158,13 @@ fn each_tls_mode_does_what_it_says(plan: Plan) {
         ["plain", "encrypted", "encrypted", "refused"],
         "a certificate for another name"
     );
-    let trouble = over_tcp(node, trusting(TlsMode::VerifyIdentity, &ours.file)).expect_err("misnamed");
-    assert!(trouble.detail.contains("127.0.0.1"), "it names the problem: {}", trouble.detail);
+    let trouble =
+        over_tcp(node, trusting(TlsMode::VerifyIdentity, &ours.file)).expect_err("misnamed");
+    assert!(
+        trouble.detail.contains("127.0.0.1"),
+        "it names the problem: {}",
+        trouble.detail
+    );
     wear(node, &worn, &of_another);
     assert_eq!(
         outcomes(node, &ours.file),
@@ -185,12 +198,20 @@ fn a_client_certificate_is_shown(node: &Node, ours: &Authority, folder: &Path) {
             client_key: certificate.map(|c| c.key.clone()),
             ..trusting(TlsMode::VerifyIdentity, &ours.file)
         };
-        log_in(Address::tcp("127.0.0.1", node.port()), "certified", "certified", tls)
+        log_in(
+            Address::tcp("127.0.0.1", node.port()),
+            "certified",
+            "certified",
+            tls,
+        )
     };
     assert_eq!(outcome(with(Some(&client))), "encrypted");
     let without = with(None).expect_err("REQUIRE X509");
     assert_eq!(without.kind, TroubleKind::AccessDenied, "{without:?}");
-    assert!(with(Some(&stranger)).is_err(), "a certificate of another authority");
+    assert!(
+        with(Some(&stranger)).is_err(),
+        "a certificate of another authority"
+    );
 }
 
 fn nothing_falls_back_to_plain_text(plan: Plan) {
@@ -207,7 +228,9 @@ fn r40_the_first_login_after_a_restart_works_over_tcp_tls_and_socket() {
     let topology = Topology::mysql().replicas(0).start();
     let node = topology.source();
     let tcp = || Address::tcp("127.0.0.1", node.port());
-    let socket = || Address::Socket { path: node.socket() };
+    let socket = || Address::Socket {
+        path: node.socket(),
+    };
     let off = || TlsSettings::with_mode(TlsMode::Off);
     let pinned = |key: &str| TlsSettings {
         server_public_key: Some(node.dir().join("data").join(key)),
@@ -221,15 +244,26 @@ fn r40_the_first_login_after_a_restart_works_over_tcp_tls_and_socket() {
     assert_eq!(outcome(log_in(tcp(), "monitor", "monitor", off())), "plain");
     node.restart();
     assert_eq!(
-        outcome(log_in(tcp(), "monitor", "monitor", TlsSettings::with_mode(TlsMode::Required))),
+        outcome(log_in(
+            tcp(),
+            "monitor",
+            "monitor",
+            TlsSettings::with_mode(TlsMode::Required)
+        )),
         "encrypted"
     );
     node.restart();
-    assert_eq!(outcome(log_in(socket(), "monitor", "monitor", off())), "plain");
+    assert_eq!(
+        outcome(log_in(socket(), "monitor", "monitor", off())),
+        "plain"
+    );
 
     assert_eq!(first_login(tcp(), off()), "plain");
     assert_eq!(first_login(tcp(), pinned("public_key.pem")), "plain");
-    assert_eq!(first_login(tcp(), TlsSettings::with_mode(TlsMode::Required)), "encrypted");
+    assert_eq!(
+        first_login(tcp(), TlsSettings::with_mode(TlsMode::Required)),
+        "encrypted"
+    );
     assert_eq!(first_login(socket(), off()), "plain");
     let trouble = log_in(tcp(), "monitor", "wrong", off()).expect_err("a wrong password");
     assert_eq!(trouble.kind, TroubleKind::AccessDenied, "{trouble:?}");

@@ -3,6 +3,8 @@
 
 pub mod captures;
 pub mod client;
+pub mod fixtures;
+pub mod fixtures_detail;
 pub mod proxy;
 pub mod scripted;
 pub mod servers;

@@ -89,7 +89,9 @@ impl Shared {
     }
 
     fn connections(&self) -> MutexGuard<'_, Vec<TcpStream>> {
-        self.connections.lock().unwrap_or_else(PoisonError::into_inner)
+        self.connections
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits as long as it holds; `false` when it is over.

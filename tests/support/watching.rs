@@ -210,7 +210,12 @@ impl Watching {
         let now = clock::now();
         let before = self.polls[node].iter().rev().find(|at| **at < from);
         let after = self.polls[node].iter().filter(|at| **at >= from);
-        let times: Vec<Moment> = before.into_iter().chain(after).copied().chain([now]).collect();
+        let times: Vec<Moment> = before
+            .into_iter()
+            .chain(after)
+            .copied()
+            .chain([now])
+            .collect();
         let pauses = times.windows(2).map(|pair| pair[1].since(pair[0]));
         pauses.max().unwrap_or(Span::MAX).to_duration()
     }
@@ -260,7 +265,8 @@ impl<'a> View<'a> {
     }
 
     pub fn role(&self, node: usize) -> Role {
-        self.judged(node).map_or(Role::Unknown, |judged| judged.role)
+        self.judged(node)
+            .map_or(Role::Unknown, |judged| judged.role)
     }
 
     pub fn health(&self, node: usize) -> Health {
@@ -373,7 +379,11 @@ impl<'a> View<'a> {
                 finding.severity.code(),
                 finding.code,
                 self.say(&finding.text),
-                finding.evidence.iter().map(|e| self.say(e)).collect::<Vec<_>>(),
+                finding
+                    .evidence
+                    .iter()
+                    .map(|e| self.say(e))
+                    .collect::<Vec<_>>(),
             );
         }
         let entries: Vec<_> = self.watching.conductor.store.journal().entries().collect();
@@ -385,7 +395,11 @@ impl<'a> View<'a> {
             };
             let server = entry.server.as_deref().unwrap_or("");
             let ago = clock::now().since(entry.at).secs_f64();
-            let _ = writeln!(text, "{kind} {ago:.1} s ago {server}: {}", self.say(&entry.text));
+            let _ = writeln!(
+                text,
+                "{kind} {ago:.1} s ago {server}: {}",
+                self.say(&entry.text)
+            );
         }
         text
     }
@@ -396,8 +410,14 @@ impl<'a> View<'a> {
         let link = match &watched.link {
             LinkState::Connecting => "connecting".to_owned(),
             LinkState::Up { product } => format!("up, {product}"),
-            LinkState::Down { trouble, attempt, .. } => {
-                format!("down after {attempt}: {} ({})", self.say(&trouble.what), trouble.detail)
+            LinkState::Down {
+                trouble, attempt, ..
+            } => {
+                format!(
+                    "down after {attempt}: {} ({})",
+                    self.say(&trouble.what),
+                    trouble.detail
+                )
             }
         };
         let _ = writeln!(

@@ -26,7 +26,10 @@ impl Writer {
         let thread = std::thread::spawn(move || {
             while !stopped.load(Ordering::Relaxed) {
                 // A server that a test kills ends its writer.
-                if session.query_drop("INSERT INTO written.lines () VALUES ()").is_err() {
+                if session
+                    .query_drop("INSERT INTO written.lines () VALUES ()")
+                    .is_err()
+                {
                     return;
                 }
                 std::thread::sleep(EVERY);
