@@ -131,10 +131,7 @@ fn faults_of_one_server_stay_its_own(plan: Plan) {
     heals(&mut watching, "a peer that goes silent");
     assert!(our_sessions(topology.node(1)) <= 2);
 
-    proxy.drop_connections();
-    watching.until("the cut to be noticed", SOON, |view| {
-        down_by(view, 1).is_some() || view.is_up(1)
-    });
+    cut(&proxy, &mut watching);
     heals(&mut watching, "connections cut");
 
     proxy.set(Manner::Refuse);
@@ -273,27 +270,47 @@ fn watch_command(topology: &Topology, proxy: &Proxy) -> Child {
         .expect("the program starts")
 }
 
-/// One round of everything that can happen to a server that is reached through a network.
+/// Longer than any answer is waited for: the session is given up.
+const GIVEN_UP: Duration = Duration::from_millis(5_500);
+
+/// One of the things that can happen to a server and the way to it.
 fn one_round(topology: &Topology, proxy: &Proxy, watching: &mut Watching, round: usize) {
-    match round % 4 {
+    let server = topology.node(1);
+    match round % KINDS {
         0 => {
             proxy.set(Manner::Hold);
-            unknown_while(watching, 1, "silence", Duration::from_millis(500));
+            unknown_while(watching, 1, "silence", GIVEN_UP);
             proxy.set(Manner::Pass);
         }
-        1 => proxy.drop_connections(),
+        1 => cut(proxy, watching),
         2 => {
             proxy.set(Manner::Refuse);
             unknown_while(watching, 1, "refusal", Duration::from_millis(500));
             proxy.set(Manner::Pass);
         }
+        3 => {
+            server.stop_process();
+            unknown_while(watching, 1, "freeze", GIVEN_UP);
+            server.continue_process();
+        }
         _ => {
-            topology.node(1).stop_process();
-            unknown_while(watching, 1, "freeze", Duration::from_millis(500));
-            topology.node(1).continue_process();
+            server.kill();
+            unknown_while(watching, 1, "kill -9", Duration::from_millis(500));
+            server.restart();
         }
     }
     heals(watching, "a round");
+}
+
+const KINDS: usize = 5;
+
+/// Cuts the connections, and waits until that was noticed.
+fn cut(proxy: &Proxy, watching: &mut Watching) {
+    let since = watching.view().watched(1).link_since;
+    proxy.drop_connections();
+    watching.until("the cut to be noticed", SOON, |view| {
+        view.watched(1).link_since != since
+    });
 }
 
 #[test]
@@ -313,7 +330,7 @@ fn faults_for_a_minute_or_ten_leave_nothing_behind() {
     let mut watching = watch_through(&topology, 1, &proxy);
     watching.until_well(SOON);
     // Every kind once, so that what is started at first need is there.
-    for round in 0..4 {
+    for round in 0..KINDS {
         one_round(&topology, &proxy, &mut watching, round);
     }
     let settled = |watching: &mut Watching| {
