@@ -3,36 +3,44 @@
 //! `logic` takes in what the threads reported and has it judged, `ui` draws, [`App::perform`] carries out what the person
 //! asked for. Whatever may block (keychain, disk, servers) happens on threads; this one only draws.
 
+mod desk;
 mod frames;
-mod keeper;
-mod opening;
 mod perform;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use eframe::egui::{self, ViewportBuilder};
 
 use super::conductor::Conductor;
+use super::dialing;
+use super::profiles::{ProfileDesk, ServerSide};
 use crate::link::clock;
 use crate::model::phrase::{Phrase, phrase};
 use crate::model::preferences::{LanguageChoice, Preferences, ThemeChoice, WindowSize};
-use crate::model::profile::{SecretKey, ServerId, TopologyId, TopologyProfile};
+use crate::model::profile::{ServerId, TopologyId, TopologyProfile};
+use crate::model::server::WatchId;
 use crate::model::time::{Moment, Span};
-use crate::settings::profiles::ProfileStore;
-use crate::settings::secrets::SessionSecrets;
-use crate::settings::{notice::NoticeSeverity, preferences, profiles};
 use crate::store::Store;
 use crate::ui::action::{Action, Screen};
 use crate::ui::events::{EventsData, EventsState, events_ui};
+use crate::ui::first_run::{FirstRunState, first_run_ui};
+use crate::ui::lag::{LagData, LagState, lag_ui};
 use crate::ui::overview::{OverviewData, OverviewState, overview_ui};
-use crate::ui::shell::{ShellData, ShellState, screen_key, shell_ui};
-use crate::ui::widgets::{Sign, empty_ui};
+use crate::ui::password::{PasswordState, password_ui};
+use crate::ui::preferences::{PreferencesData, PreferencesState, preferences_ui};
+use crate::ui::profiles::{News, ProfilesData, ProfilesState, profiles_ui};
+use crate::ui::semi_sync::{SemiSyncData, SemiSyncState, semi_sync_ui};
+use crate::ui::server::{ServerData, ServerState, server_ui};
+use crate::ui::shell::{ShellData, ShellState, shell_ui};
+use crate::ui::transactions::{TransactionsData, TransactionsState, transactions_ui};
+use crate::ui::widgets::Sign;
 use crate::ui::{Frame, fonts, theme};
 use crate::words::{Catalogue, Language};
 
 use frames::Pace;
-use keeper::Keeper;
-use opening::Lookups;
 
 const TITLE: &str = "Replicascope";
 const ICON: &[u8] = include_bytes!("../../assets/icon.png");
@@ -59,18 +67,47 @@ pub fn run(options: WindowOptions) -> Result<(), WindowError> {
     if cfg!(target_os = "linux") && !has_display() {
         return Err(WindowError(phrase("window.no_display")));
     }
-    let loaded = Loaded::from(options);
+    // Workers come back with answers before there is a window: then nobody needs waking.
+    let waker = Arc::new(OnceLock::<egui::Context>::new());
+    let (mut desk, preferences) = open_desk(&options, waker.clone())?;
+    let open = desk::first_topology(&mut desk, options.topology, &preferences);
     let native = eframe::NativeOptions {
-        viewport: viewport(loaded.preferences.window),
-        centered: loaded.preferences.window.is_none(),
+        viewport: viewport(preferences.window),
+        centered: preferences.window.is_none(),
         ..eframe::NativeOptions::default()
     };
     eframe::run_native(
         TITLE,
         native,
-        Box::new(|creation| Ok(Box::new(App::new(&creation.egui_ctx, loaded)))),
+        Box::new(move |creation| {
+            // set once: the window is created once
+            let _ = waker.set(creation.egui_ctx.clone());
+            Ok(Box::new(App::new(
+                &creation.egui_ctx,
+                desk,
+                preferences,
+                open,
+            )))
+        }),
     )
     .map_err(why_no_window)
+}
+
+fn open_desk(
+    options: &WindowOptions,
+    waker: Arc<OnceLock<egui::Context>>,
+) -> Result<(ProfileDesk, Preferences), WindowError> {
+    let servers = ServerSide {
+        test: dialing::test,
+        account_sql: dialing::account_sql,
+    };
+    let wake = Arc::new(move || {
+        if let Some(ctx) = waker.get() {
+            ctx.request_repaint_after(Duration::from_millis(1));
+        }
+    });
+    ProfileDesk::open(options.config_dir.clone(), servers, wake)
+        .map_err(|error| WindowError(phrase("window.failed").with("reason", error.to_string())))
 }
 
 fn has_display() -> bool {
@@ -107,82 +144,100 @@ fn viewport(size: Option<WindowSize>) -> ViewportBuilder {
     }
 }
 
-/// What was read from disk before the window opens.
-struct Loaded {
-    profiles: Vec<TopologyProfile>,
-    profile_store: Option<ProfileStore>,
-    preferences: Preferences,
-    preference_store: Option<preferences::PreferenceStore>,
-    notices: Vec<(Sign, Phrase)>,
-    open: Option<TopologyId>,
-}
-
-impl From<WindowOptions> for Loaded {
-    fn from(options: WindowOptions) -> Self {
-        let mut loaded = Loaded {
-            profiles: Vec::new(),
-            profile_store: None,
-            preferences: Preferences::default(),
-            preference_store: None,
-            notices: Vec::new(),
-            open: None,
-        };
-        if let Some(folder) = options.config_dir {
-            let (store, read) = profiles::load(&folder);
-            let (kept, preferences, notices) = preferences::load(&folder);
-            let all = read.notices.into_iter().chain(notices);
-            loaded.notices = all.map(|n| (sign_of(n.severity), n.text)).collect();
-            loaded.profiles = read.profiles;
-            loaded.profile_store = Some(store);
-            loaded.preferences = preferences;
-            loaded.preference_store = Some(kept);
-        }
-        let last = loaded.preferences.last_topology.clone();
-        loaded.open = last.filter(|id| loaded.profiles.iter().any(|p| p.id == *id));
-        if let Some(topology) = options.topology {
-            loaded.open = Some(topology.id.clone());
-            if !loaded.profiles.iter().any(|p| p.id == topology.id) {
-                loaded.profiles.push(topology);
-            }
-        }
-        loaded
-    }
-}
-
-fn sign_of(severity: NoticeSeverity) -> Sign {
-    match severity {
-        NoticeSeverity::Hint => Sign::Ok,
-        NoticeSeverity::Warning => Sign::Warning,
-    }
-}
-
 /// The program while its window is open.
 pub struct App {
     pub(super) conductor: Conductor,
-    pub(super) profiles: Vec<TopologyProfile>,
-    /// Absent without a config folder.
-    pub(super) profile_store: Option<ProfileStore>,
-    pub(super) secrets: SessionSecrets,
-    /// Accounts whose password nobody has told yet: to be asked for.
-    pub(super) needed: Vec<Needed>,
-    pub(super) shell: ShellState,
+    desk: ProfileDesk,
+    shell: ShellState,
     preferences: Preferences,
-    keeper: Option<Keeper>,
-    lookups: Lookups,
     topology: Option<TopologyId>,
     server: Option<ServerId>,
-    overview: OverviewState,
-    events: EventsState,
+    screens: Screens,
     paused: Option<Paused>,
     pace: Pace,
+    /// Watches whose password was refused, and asked for again.
+    refused: BTreeSet<WatchId>,
 }
 
-/// A password that only the person can tell.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Needed {
-    pub topology: TopologyId,
-    pub key: SecretKey,
-    pub user: String,
+/// What the person is doing on each screen.
+#[derive(Default)]
+struct Screens {
+    overview: OverviewState,
+    server: ServerState,
+    lag: LagState,
+    transactions: TransactionsState,
+    semi_sync: SemiSyncState,
+    events: EventsState,
+    profiles: ProfilesState,
+    preferences: PreferencesState,
+    first_run: FirstRunState,
+    password: PasswordState,
+}
+
+impl Screens {
+    /// Every form takes what concerns it.
+    fn hear(&mut self, news: &News) {
+        self.profiles.hear(news);
+        self.preferences.hear(news);
+        self.first_run.hear(news);
+        self.password.hear(news);
+    }
+
+    fn ui(
+        &mut self,
+        ui: &mut egui::Ui,
+        screen: Screen,
+        frame: &Frame<'_>,
+        actions: &mut Vec<Action>,
+    ) {
+        match screen {
+            Screen::Overview => {
+                let data = OverviewData::new(frame, &mut self.overview);
+                overview_ui(ui, &data, &mut self.overview, frame, actions);
+            }
+            Screen::Server => server_ui(
+                ui,
+                &ServerData::new(frame),
+                &mut self.server,
+                frame,
+                actions,
+            ),
+            Screen::Lag => {
+                let data = LagData::new(frame, &mut self.lag);
+                lag_ui(ui, &data, &mut self.lag, frame, actions);
+            }
+            Screen::Transactions => {
+                let data = TransactionsData::new(frame);
+                transactions_ui(ui, &data, &mut self.transactions, frame, actions);
+            }
+            Screen::SemiSync => {
+                semi_sync_ui(
+                    ui,
+                    &SemiSyncData::new(frame),
+                    &mut self.semi_sync,
+                    frame,
+                    actions,
+                );
+            }
+            Screen::Events => {
+                let data = EventsData::new(frame, &mut self.events);
+                events_ui(ui, &data, &mut self.events, frame);
+            }
+            Screen::Profiles => {
+                profiles_ui(
+                    ui,
+                    &ProfilesData::new(frame),
+                    &mut self.profiles,
+                    frame,
+                    actions,
+                );
+            }
+            Screen::Settings => {
+                let data = PreferencesData::new(frame);
+                preferences_ui(ui, &data, &mut self.preferences, frame, actions);
+            }
+        }
+    }
 }
 
 /// The picture that is held still.
@@ -192,38 +247,31 @@ struct Paused {
 }
 
 impl App {
-    fn new(ctx: &egui::Context, loaded: Loaded) -> Self {
+    fn new(
+        ctx: &egui::Context,
+        desk: ProfileDesk,
+        preferences: Preferences,
+        open: Option<TopologyId>,
+    ) -> Self {
         fonts::install(ctx);
         theme::install(ctx);
         // its steps and limits are not ours; see Action::Zoom
         ctx.options_mut(|options| options.zoom_with_keyboard = false);
         let mut app = App {
             conductor: Conductor::default(),
-            profiles: loaded.profiles,
-            profile_store: loaded.profile_store,
-            secrets: SessionSecrets::default(),
-            needed: Vec::new(),
+            topology: desk.profiles().first().map(|p| p.id.clone()),
+            desk,
             shell: ShellState::default(),
-            preferences: loaded.preferences,
-            keeper: loaded
-                .preference_store
-                .and_then(|store| Keeper::start(store).ok()),
-            lookups: Lookups::default(),
-            topology: None,
+            preferences,
             server: None,
-            overview: OverviewState::default(),
-            events: EventsState::default(),
+            screens: Screens::default(),
             paused: None,
             pace: Pace::default(),
+            refused: BTreeSet::new(),
         };
         app.apply_preferences(ctx);
-        for (sign, text) in loaded.notices {
-            let text = app.words().say(&text);
-            app.shell.toasts.say(sign, text);
-        }
-        match loaded.open {
-            Some(topology) => app.perform(ctx, Action::Open(topology)),
-            None => app.topology = app.profiles.first().map(|p| p.id.clone()),
+        if let Some(topology) = open {
+            app.perform(ctx, Action::Open(topology));
         }
         app
     }
@@ -257,39 +305,24 @@ impl App {
             store,
             now,
             words,
-            profiles: &self.profiles,
+            profiles: self.desk.profiles(),
             preferences: &self.preferences,
             topology: self.topology.as_ref(),
             server: self.server.as_ref(),
         };
-        let data = ShellData::new(&frame);
-        let screen = self.shell.screen;
-        let (overview, events) = (&mut self.overview, &mut self.events);
-        shell_ui(
-            ui,
-            &data,
-            &mut self.shell,
-            &frame,
-            &mut actions,
-            |ui, actions| match screen {
-                Screen::Overview => {
-                    let data = OverviewData::new(&frame, overview);
-                    overview_ui(ui, &data, overview, &frame, actions);
-                }
-                Screen::Events => {
-                    let data = EventsData::new(&frame, events);
-                    events_ui(ui, &data, events, &frame);
-                }
-                Screen::Server
-                | Screen::Lag
-                | Screen::Transactions
-                | Screen::SemiSync
-                | Screen::Profiles
-                | Screen::Settings => {
-                    empty_ui(ui, words.text(screen_key(screen)), "", None);
-                }
-            },
-        );
+        let screens = &mut self.screens;
+        if frame.profiles.is_empty() && self.shell.screen != Screen::Settings {
+            first_run_ui(ui, &mut screens.first_run, &frame, &mut actions);
+            self.shell.toasts.ui(ui.ctx());
+        } else {
+            let screen = self.shell.screen;
+            let data = ShellData::new(&frame);
+            let middle = |ui: &mut egui::Ui, actions: &mut Vec<Action>| {
+                screens.ui(ui, screen, &frame, actions)
+            };
+            shell_ui(ui, &data, &mut self.shell, &frame, &mut actions, middle);
+        }
+        password_ui(ui, &mut self.screens.password, &frame, &mut actions);
         actions
     }
 }
@@ -297,7 +330,8 @@ impl App {
 impl eframe::App for App {
     fn logic(&mut self, ctx: &egui::Context, _: &mut eframe::Frame) {
         let any = self.conductor.take_in();
-        self.take_in_lookups(ctx);
+        self.hear_desk(ctx);
+        self.ask_again_where_refused();
         let now = clock::now();
         if self.pace.is_judging_due(now, any) {
             self.conductor.store.judge(now);
@@ -320,9 +354,8 @@ impl eframe::App for App {
 
     fn on_exit(&mut self, _: Option<&eframe::glow::Context>) {
         self.conductor.close();
-        if let Some(keeper) = self.keeper.take() {
-            keeper.close(self.preferences.clone());
-        }
+        self.keep_preferences();
+        self.desk.close();
     }
 }
 
@@ -366,7 +399,7 @@ impl App {
     }
 
     fn profile(&self, topology: &TopologyId) -> Option<&TopologyProfile> {
-        self.profiles.iter().find(|p| p.id == *topology)
+        self.desk.profile(topology)
     }
 
     /// The server that screens about one server begin with: the first replica, else the first of all.

@@ -3,6 +3,7 @@ use crate::model::profile::{Address, SecretOwner};
 use crate::model::sample::FoundReplica;
 use crate::model::trouble::{Trouble, TroubleKind};
 use crate::ui::profiles::{SaveTrouble, TestOutcome, TestReport};
+use std::collections::BTreeSet;
 use std::fs;
 use std::time::Instant;
 use tempfile::TempDir;
@@ -34,9 +35,8 @@ fn desk_in(dir: &TempDir) -> ProfileDesk {
         test: knows_one_password,
         account_sql: |product, user, _| format!("{} {user}", product.version_text),
     };
-    let (desk, _) =
-        ProfileDesk::open(Some(dir.path().to_owned()), servers, Arc::new(|| {})).unwrap();
-    desk
+    let (store, loaded) = crate::settings::profiles::load(dir.path());
+    ProfileDesk::open(Some(store), loaded.profiles, servers, Arc::new(|| {})).unwrap()
 }
 
 fn folder() -> TempDir {
@@ -145,7 +145,10 @@ fn one_password_is_asked_for_once_and_goes_to_all_servers_of_its_account() {
     let dir = folder();
     let mut desk = desk_in(&dir);
     put(&mut desk, shop(SecretSource::Ask));
-    desk.resolve(&TopologyId("shop".into()));
+    {
+        let profile = desk.profiles()[0].clone();
+        desk.resolve(&profile);
+    }
     let question = until(&mut desk, |e| match e {
         DeskEvent::News(News::PasswordNeeded(question)) => Some(question.clone()),
         _ => None,
@@ -180,7 +183,10 @@ fn one_password_is_asked_for_once_and_goes_to_all_servers_of_its_account() {
     );
 
     // and the next time nobody is asked
-    desk.resolve(&TopologyId("shop".into()));
+    {
+        let profile = desk.profiles()[0].clone();
+        desk.resolve(&profile);
+    }
     assert_eq!(
         desk.poll()
             .iter()
@@ -201,8 +207,8 @@ fn a_refused_password_is_asked_for_again_with_the_reason() {
         secret,
         in_keychain: false,
     });
-    let (topology, server) = (TopologyId("shop".into()), ServerId("a".into()));
-    desk.refused(&topology, &server, phrase("desk.declined"));
+    let (profile, server) = (shop(SecretSource::Ask), ServerId("a".into()));
+    desk.refused(&profile, &server, phrase("desk.declined"));
     let why = until(&mut desk, |e| match e {
         DeskEvent::News(News::PasswordNeeded(question)) => Some(question.why.clone()),
         _ => None,
@@ -223,7 +229,10 @@ fn a_password_file_is_read_without_asking_and_a_missing_one_is_told() {
     let file = dir.path().join("pw");
     fs::write(&file, "from a file\n").unwrap();
     put(&mut desk, shop(SecretSource::File(file.clone())));
-    desk.resolve(&TopologyId("shop".into()));
+    {
+        let profile = desk.profiles()[0].clone();
+        desk.resolve(&profile);
+    }
     let secret = until(&mut desk, |e| match e {
         DeskEvent::Ready { secret, .. } => secret.clone(),
         _ => None,
@@ -232,7 +241,10 @@ fn a_password_file_is_read_without_asking_and_a_missing_one_is_told() {
 
     fs::remove_file(file).unwrap();
     desk.poll();
-    desk.resolve(&TopologyId("shop".into()));
+    {
+        let profile = desk.profiles()[0].clone();
+        desk.resolve(&profile);
+    }
     let why = until(&mut desk, |e| match e {
         DeskEvent::NoPassword { why, .. } => Some(why.key),
         _ => None,
@@ -401,7 +413,7 @@ fn without_a_home_nothing_is_claimed_to_be_saved() {
         test: knows_one_password,
         account_sql: |_, _, _| String::new(),
     };
-    let (mut desk, _) = ProfileDesk::open(None, servers, Arc::new(|| {})).unwrap();
+    let mut desk = ProfileDesk::open(None, Vec::new(), servers, Arc::new(|| {})).unwrap();
     desk.perform(Action::SaveProfile(shop(SecretSource::Ask)));
     let why = until(&mut desk, |e| match e {
         DeskEvent::News(News::NotSaved { why, .. }) => Some(why.key),

@@ -2,21 +2,21 @@
 
 use eframe::egui::{self, ViewportCommand};
 
-use super::opening::{Answer, Password};
-use super::{App, Needed, paced};
-use crate::app::dialing;
-use crate::link::clock;
-use crate::model::phrase::phrase;
+use super::{App, paced};
 use crate::model::preferences::{ZOOM_MAX, ZOOM_MIN};
 use crate::model::profile::{ServerId, TopologyId};
 use crate::model::time::Span;
 use crate::ui::action::{Action, Screen};
-use crate::ui::widgets::Sign;
 
 impl App {
     pub(in crate::app) fn perform(&mut self, ctx: &egui::Context, action: Action) {
         match action {
-            Action::Open(topology) => self.open(&topology),
+            Action::Open(topology) => {
+                // A profile that is still being saved is opened when that is done.
+                if let Some(Action::Open(topology)) = self.desk.perform(Action::Open(topology)) {
+                    self.open(&topology);
+                }
+            }
             Action::Close(topology) => self.close_topology(&topology),
             Action::Show(screen) => self.show(screen),
             Action::Select { topology, server } => {
@@ -47,26 +47,28 @@ impl App {
             }
             Action::Quit => ctx.send_viewport_cmd(ViewportCommand::Close),
             Action::SaveProfile(_)
+            | Action::SaveOverChanges(_)
+            | Action::ReloadProfiles
             | Action::RemoveProfile(_)
             | Action::TestProfile(_)
+            | Action::DescribeAccount { .. }
             | Action::KeepPassword { .. }
             | Action::ForgetPassword(_)
+            | Action::DeclinePassword(_)
             | Action::ImportProfiles(_)
             | Action::ExportProfiles { .. }
             | Action::ChooseFile(_)
-            | Action::SaveOverChanges(_)
-            | Action::ReloadProfiles
-            | Action::DeclinePassword(_)
-            | Action::DescribeAccount { .. }
-            | Action::AddFound { .. } => self.perform_profile(ctx, action),
+            | Action::AddFound { .. } => self.to_desk(action),
         }
         // what was asked for is seen at once
         ctx.request_repaint_after(std::time::Duration::from_millis(1));
     }
 
-    /// Profiles, passwords and files: `app::profiles`.
-    fn perform_profile(&mut self, _ctx: &egui::Context, action: Action) {
-        tracing::debug!("not carried out: {action:?}");
+    /// Profiles, passwords and files; the answers come back in `hear_desk`.
+    fn to_desk(&mut self, action: Action) {
+        if let Some(action) = self.desk.perform(action) {
+            debug_assert!(false, "the desk does not know {action:?}");
+        }
     }
 
     fn show(&mut self, screen: Screen) {
@@ -80,9 +82,7 @@ impl App {
 
     fn preferences_changed(&mut self, ctx: &egui::Context) {
         self.apply_preferences(ctx);
-        if let Some(keeper) = &self.keeper {
-            keeper.keep(self.preferences.clone());
-        }
+        self.keep_preferences();
     }
 
     /// Shows a topology, and begins to watch it unless it is watched already.
@@ -92,24 +92,14 @@ impl App {
         }
         self.topology = Some(topology.clone());
         self.preferences.last_topology = Some(topology.clone());
-        if let Some(keeper) = &self.keeper {
-            keeper.keep(self.preferences.clone());
-        }
+        self.keep_preferences();
         if self.conductor.store.judged(topology).is_some() {
             return;
         }
-        let Some(profile) = self.profiles.iter().find(|p| p.id == *topology) else {
-            return;
-        };
-        if let Err(error) = self.lookups.begin(profile, &self.secrets) {
-            let text = phrase("window.no_thread")
-                .with("server", profile.name.as_str())
-                .with("reason", error.to_string());
-            self.say(Sign::Critical, &text);
-        }
+        self.desk.resolve(topology);
     }
 
-    fn close_topology(&mut self, topology: &TopologyId) {
+    pub(super) fn close_topology(&mut self, topology: &TopologyId) {
         self.pause(false);
         let servers: Vec<ServerId> = self
             .conductor
@@ -120,66 +110,12 @@ impl App {
         for server in servers {
             self.conductor.unwatch(topology, &server);
         }
-        self.needed.retain(|needed| needed.topology != *topology);
     }
 
     fn poll_every(&mut self, topology: &TopologyId, interval: Span) {
         if let Some(profile) = self.profile(topology) {
             let intervals = paced(profile, interval);
             self.conductor.pace(topology, intervals);
-        }
-    }
-
-    /// Passwords were found: their servers are watched from now on.
-    pub(super) fn take_in_lookups(&mut self, ctx: &egui::Context) {
-        while let Some(answer) = self.lookups.next() {
-            self.pause(false);
-            self.begin_watching(answer);
-            self.pace.began(clock::now());
-            self.conductor.store.judge(clock::now());
-            ctx.request_repaint_after(std::time::Duration::from_millis(1));
-        }
-    }
-
-    fn begin_watching(&mut self, answer: Answer) {
-        let Some(profile) = self.profile(&answer.topology).cloned() else {
-            return;
-        };
-        for server in &profile.servers {
-            let secret = match answer.passwords.get(&server.id) {
-                Some(Password::Known { key, secret }) => {
-                    self.secrets.keep(key.clone(), secret.clone());
-                    Some(secret)
-                }
-                Some(Password::NoAccount) | None => None,
-                Some(Password::Ask { key, user }) => {
-                    let needed = Needed {
-                        topology: profile.id.clone(),
-                        key: key.clone(),
-                        user: user.clone(),
-                    };
-                    if !self.needed.contains(&needed) {
-                        self.needed.push(needed);
-                        let text = phrase("window.password_needed").with("server", server.label());
-                        self.say(Sign::Warning, &text);
-                    }
-                    continue;
-                }
-                Some(Password::Failed(why)) => {
-                    let text = phrase("window.no_thread")
-                        .with("server", server.label())
-                        .with("reason", why.clone());
-                    self.say(Sign::Critical, &text);
-                    continue;
-                }
-            };
-            let dial = dialing::dialer(&profile, server, secret);
-            if let Err(error) = self.conductor.watch(&profile, server, dial) {
-                let text = phrase("window.no_thread")
-                    .with("server", server.label())
-                    .with("reason", error.to_string());
-                self.say(Sign::Critical, &text);
-            }
         }
     }
 }
