@@ -11,8 +11,7 @@ use crate::model::profile::{
 use crate::model::secret::Secret;
 use crate::model::server::Product;
 use crate::model::trouble::Trouble;
-use crate::mysql::{self, Dialer, Endpoint};
-use crate::ui::profiles::{QuestionReport, TestReport};
+use crate::mysql::{self, Dialer, Endpoint, TestReport};
 
 /// A dialer for one server of a topology, with the password found for it.
 pub fn dialer(
@@ -29,21 +28,13 @@ pub fn test(
     server: &ServerProfile,
     secret: Option<&Secret>,
 ) -> Result<TestReport, Trouble> {
-    let report = mysql::test_connection(endpoint(topology, server, secret))?;
-    let question = |q: mysql::QuestionReport| QuestionReport {
-        what: q.what,
-        result: q.result,
-    };
-    Ok(TestReport {
-        product: report.product,
-        tls: report.tls,
-        questions: report.questions.into_iter().map(question).collect(),
-    })
+    mysql::test_connection(endpoint(topology, server, secret))
 }
 
-/// The SQL of an account that sees everything and changes nothing.
+/// The SQL of an account that sees everything here and changes nothing.
 pub fn account_sql(product: &Product, user: &str, table: Option<&HeartbeatTable>) -> String {
-    mysql::privileges::monitor_account(product, user, table.map(heartbeat).as_ref())
+    let table = table.map(heartbeat);
+    mysql::monitor_account(product, user, table.as_ref())
 }
 
 fn endpoint(

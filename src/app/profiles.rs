@@ -10,23 +10,23 @@ mod disk;
 mod keychain;
 mod trial;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
 use crate::model::phrase::{Phrase, phrase};
+use crate::model::preferences::Preferences;
 use crate::model::profile::{
     Account, SecretKey, SecretSource, ServerId, ServerProfile, TopologyId, TopologyProfile,
 };
 use crate::model::secret::Secret;
 use crate::model::server::Product;
-use crate::settings::paths;
-use crate::settings::profiles::ProfileStore;
 use crate::settings::secrets::{Asking, Circumstances, SessionSecrets, Way, ways};
 use crate::ui::action::Action;
-use crate::ui::profiles::{Kept, News, PasswordQuestion, Places, Remark};
+use crate::ui::profiles::{Kept, News, PasswordQuestion, Remark};
 use disk::{Disk, DiskJob, Edit};
 use keychain::{KeychainJob, Search};
 pub use trial::ServerSide;
@@ -105,15 +105,15 @@ impl Report {
 /// Servers that wait for one account's password.
 #[derive(Debug)]
 struct Waiting {
-    topology_name: String,
-    /// With their names.
-    servers: BTreeMap<ServerId, String>,
+    servers: BTreeSet<ServerId>,
     user: String,
     for_keychain: bool,
 }
 
 pub struct ProfileDesk {
     profiles: Vec<TopologyProfile>,
+    /// Watched in this run only, and not saved.
+    guest: Option<TopologyProfile>,
     session: SessionSecrets,
     waiting: BTreeMap<SecretKey, Waiting>,
     /// Being saved, and to be watched once that is done.
@@ -130,24 +130,28 @@ pub struct ProfileDesk {
 }
 
 impl ProfileDesk {
-    /// Takes over `profiles.toml`, with the profiles read from it, and starts the workers. Without a store (there is no
-    /// home) nothing can be saved. `wake` is called by workers after each answer, so that the window comes and polls.
+    /// Reads the files of the config folder (None: there is no home, nothing can be saved) and starts the workers.
+    /// `wake` is called from them after each answer, so that the window comes and polls.
     pub fn open(
-        store: Option<ProfileStore>,
-        profiles: Vec<TopologyProfile>,
+        config_dir: Option<PathBuf>,
         servers: ServerSide,
         wake: Arc<dyn Fn() + Send + Sync>,
-    ) -> std::io::Result<Self> {
+    ) -> std::io::Result<(Self, Preferences)> {
         let (sender, answers) = bounded(ANSWERS_IN_FLIGHT);
         let report = Report {
             answers: sender,
             wake,
         };
-        let places = places(store.as_ref());
-        let (disk, disk_done) = Disk::new(store, profiles.clone()).start(report.clone())?;
+        let (disk, opened) = Disk::open(config_dir.as_deref());
+        let (disk, disk_done) = disk.start(report.clone())?;
         let keychain = keychain::start(report.clone())?;
-        Ok(ProfileDesk {
-            profiles,
+        let mut events = vec![DeskEvent::News(News::Places(opened.places))];
+        if !opened.remarks.is_empty() {
+            events.push(DeskEvent::News(News::Remarks(opened.remarks)));
+        }
+        let desk = ProfileDesk {
+            profiles: opened.profiles,
+            guest: None,
             session: SessionSecrets::default(),
             waiting: BTreeMap::new(),
             saving: BTreeMap::new(),
@@ -159,13 +163,19 @@ impl ProfileDesk {
             servers,
             report,
             answers,
-            events: vec![DeskEvent::News(News::Places(places))],
-        })
+            events,
+        };
+        Ok((desk, opened.preferences))
     }
 
-    /// Those on disk, in their order.
     pub fn profiles(&self) -> &[TopologyProfile] {
         &self.profiles
+    }
+
+    /// Takes a topology in for this run without saving it: the one in a file named on the command line.
+    pub fn adopt(&mut self, profile: TopologyProfile) {
+        self.profiles.push(profile.clone());
+        self.guest = Some(profile);
     }
 
     pub fn profile(&self, id: &TopologyId) -> Option<&TopologyProfile> {
@@ -177,14 +187,15 @@ impl ProfileDesk {
         match action {
             Action::SaveProfile(profile) => self.save(profile, false),
             Action::SaveOverChanges(profile) => self.save(profile, true),
-            Action::ReloadProfiles => self.send_to_disk(DiskJob::Edit(Edit::Reload)),
-            Action::RemoveProfile(id) => self.send_to_disk(DiskJob::Edit(Edit::Remove(id))),
-            Action::ImportProfiles(path) => self.send_to_disk(DiskJob::Edit(Edit::Import(path))),
+            Action::ReloadProfiles => self.to_disk(DiskJob::Edit(Edit::Reload)),
+            Action::RemoveProfile(id) => self.to_disk(DiskJob::Edit(Edit::Remove(id))),
+            Action::ImportProfiles(path) => self.to_disk(DiskJob::Edit(Edit::Import(path))),
             Action::ExportProfiles { topologies, to } => {
-                self.send_to_disk(DiskJob::Export { topologies, to });
+                self.to_disk(DiskJob::Export { topologies, to });
             }
+            Action::SavePreferences(preferences) => self.to_disk(DiskJob::Preferences(preferences)),
             Action::AddFound { topology, server } => {
-                self.send_to_disk(DiskJob::Edit(Edit::AddFound { topology, server }));
+                self.to_disk(DiskJob::Edit(Edit::AddFound { topology, server }));
             }
             Action::TestProfile(profile) => self.test(profile),
             Action::DescribeAccount { user, heartbeat } => {
@@ -200,7 +211,7 @@ impl ProfileDesk {
             }
             Action::ForgetPassword(key) => {
                 self.session.forget(&key);
-                self.send_to_keychain(KeychainJob::Forget(vec![key.clone()]));
+                self.to_keychain(KeychainJob::Forget(vec![key.clone()]));
                 let kept = Kept::Forgotten;
                 self.events
                     .push(DeskEvent::News(News::PasswordKept { key, kept }));
@@ -222,15 +233,17 @@ impl ProfileDesk {
     }
 
     /// Finds what is needed to connect to the servers of a topology; [`DeskEvent::Ready`] comes for each, now or later.
-    /// Also for one that is in no file, as from a command line.
-    pub fn resolve(&mut self, profile: &TopologyProfile) {
+    pub fn resolve(&mut self, topology: &TopologyId) {
+        let Some(profile) = self.profile(topology).cloned() else {
+            return;
+        };
         let mut searched = Vec::new();
         for server in &profile.servers {
             let Some((account, key)) = profile.account_for(server) else {
-                self.ready(&profile.id, &server.id, None);
+                self.ready(topology, &server.id, None);
                 continue;
             };
-            if self.wait(profile, &key, account, server) {
+            if self.wait(&key, account, &server.id) {
                 searched.push((key, account.secret.clone()));
             }
         }
@@ -240,7 +253,10 @@ impl ProfileDesk {
     }
 
     /// The server refused the password: it is forgotten and asked for again, where it came from a person.
-    pub fn refused(&mut self, profile: &TopologyProfile, server: &ServerId, why: Phrase) {
+    pub fn refused(&mut self, topology: &TopologyId, server: &ServerId, why: Phrase) {
+        let Some(profile) = self.profile(topology).cloned() else {
+            return;
+        };
         let Some(server) = profile.server(server) else {
             return;
         };
@@ -251,7 +267,7 @@ impl ProfileDesk {
             return;
         }
         self.session.forget(&key);
-        self.wait(profile, &key, account, server);
+        self.wait(&key, account, &server.id);
         self.ask(&key, Some(why));
     }
 
@@ -265,13 +281,13 @@ impl ProfileDesk {
 
     fn save(&mut self, profile: TopologyProfile, over: bool) {
         *self.saving.entry(profile.id.clone()).or_default() += 1;
-        self.send_to_disk(DiskJob::Edit(Edit::Put {
+        self.to_disk(DiskJob::Edit(Edit::Put {
             profile: Box::new(profile),
             over,
         }));
     }
 
-    fn send_to_disk(&mut self, job: DiskJob) {
+    fn to_disk(&mut self, job: DiskJob) {
         if let Err(error) = self.disk.try_send(job) {
             if let DiskJob::Edit(Edit::Put { profile, .. }) = error.into_inner() {
                 self.saved(&profile.id);
@@ -283,7 +299,7 @@ impl ProfileDesk {
         }
     }
 
-    fn send_to_keychain(&mut self, job: KeychainJob) {
+    fn to_keychain(&mut self, job: KeychainJob) {
         if let Err(error) = self.keychain.try_send(job)
             && let KeychainJob::Search { key, .. } = error.into_inner()
         {
@@ -301,12 +317,16 @@ impl ProfileDesk {
                 orphans,
             } => {
                 self.profiles = profiles;
+                // one that was saved meanwhile is no guest any more
+                let guest = self.guest.take();
+                self.guest = guest.filter(|guest| self.profile(&guest.id).is_none());
+                self.profiles.extend(self.guest.clone());
                 for key in &orphans {
                     self.session.forget(key);
                     self.waiting.remove(key);
                 }
                 if !orphans.is_empty() {
-                    self.send_to_keychain(KeychainJob::Forget(orphans));
+                    self.to_keychain(KeychainJob::Forget(orphans));
                 }
                 self.events
                     .push(DeskEvent::ProfilesChanged { changed, removed });
@@ -335,21 +355,14 @@ impl ProfileDesk {
     }
 
     /// True when nobody is looking for this password yet.
-    fn wait(
-        &mut self,
-        profile: &TopologyProfile,
-        key: &SecretKey,
-        account: &Account,
-        server: &ServerProfile,
-    ) -> bool {
+    fn wait(&mut self, key: &SecretKey, account: &Account, server: &ServerId) -> bool {
         let is_first = !self.waiting.contains_key(key);
         let waiting = self.waiting.entry(key.clone()).or_insert_with(|| Waiting {
-            topology_name: profile.name.clone(),
-            servers: BTreeMap::new(),
+            servers: BTreeSet::new(),
             user: account.user.clone(),
             for_keychain: account.secret == SecretSource::Keychain,
         });
-        waiting.servers.insert(server.id.clone(), server.label());
+        waiting.servers.insert(server.clone());
         is_first
     }
 
@@ -360,8 +373,8 @@ impl ProfileDesk {
             return self.found(&key, &secret);
         }
         match ways.contains(&Way::Keychain) {
-            true => self.send_to_keychain(KeychainJob::Search { key, ways }),
-            false => self.send_to_disk(DiskJob::Search { key, ways }),
+            true => self.to_keychain(KeychainJob::Search { key, ways }),
+            false => self.to_disk(DiskJob::Search { key, ways }),
         }
     }
 
@@ -384,7 +397,7 @@ impl ProfileDesk {
         let Some(waiting) = self.waiting.remove(key) else {
             return;
         };
-        for server in waiting.servers.into_keys() {
+        for server in waiting.servers {
             self.ready(&key.topology, &server, Some(secret.clone()));
         }
     }
@@ -401,7 +414,7 @@ impl ProfileDesk {
         let Some(waiting) = self.waiting.remove(key) else {
             return;
         };
-        for server in waiting.servers.into_keys() {
+        for server in waiting.servers {
             self.events.push(DeskEvent::NoPassword {
                 topology: key.topology.clone(),
                 server,
@@ -411,14 +424,18 @@ impl ProfileDesk {
     }
 
     fn ask(&mut self, key: &SecretKey, why: Option<Phrase>) {
+        let Some(profile) = self.profile(&key.topology) else {
+            return;
+        };
         let Some(waiting) = self.waiting.get(key) else {
             return;
         };
+        let labels = waiting.servers.iter().filter_map(|id| profile.server(id));
         let question = PasswordQuestion {
             key: key.clone(),
-            topology_name: waiting.topology_name.clone(),
+            topology_name: profile.name.clone(),
             user: waiting.user.clone(),
-            servers: waiting.servers.values().cloned().collect(),
+            servers: labels.map(ServerProfile::label).collect(),
             for_keychain: waiting.for_keychain,
             why,
         };
@@ -430,7 +447,7 @@ impl ProfileDesk {
         self.session.keep(key.clone(), secret.clone());
         self.found(&key, &secret);
         if in_keychain {
-            self.send_to_keychain(KeychainJob::Keep { key, secret });
+            self.to_keychain(KeychainJob::Keep { key, secret });
             return;
         }
         let kept = Kept::ThisSession(None);
@@ -456,16 +473,6 @@ impl ProfileDesk {
 impl Drop for ProfileDesk {
     fn drop(&mut self) {
         self.close();
-    }
-}
-
-fn places(store: Option<&ProfileStore>) -> Places {
-    let profiles = store.map(ProfileStore::path);
-    let shown = |path: &std::path::Path| path.display().to_string();
-    let folder = profiles.and_then(std::path::Path::parent);
-    Places {
-        profiles_file: profiles.map(shown),
-        preferences_file: folder.map(|folder| shown(&paths::preferences_file(folder))),
     }
 }
 

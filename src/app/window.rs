@@ -3,44 +3,33 @@
 //! `logic` takes in what the threads reported and has it judged, `ui` draws, [`App::perform`] carries out what the person
 //! asked for. Whatever may block (keychain, disk, servers) happens on threads; this one only draws.
 
-mod desk;
 mod frames;
 mod perform;
+mod screens;
 
-use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use eframe::egui::{self, ViewportBuilder};
 
 use super::conductor::Conductor;
-use super::dialing;
-use super::profiles::{ProfileDesk, ServerSide};
+use super::profiles::{DeskEvent, ProfileDesk};
 use crate::link::clock;
 use crate::model::phrase::{Phrase, phrase};
 use crate::model::preferences::{LanguageChoice, Preferences, ThemeChoice, WindowSize};
 use crate::model::profile::{ServerId, TopologyId, TopologyProfile};
-use crate::model::server::WatchId;
-use crate::model::time::{Moment, Span};
+use crate::model::time::Moment;
+use crate::settings::{paths, preferences};
 use crate::store::Store;
-use crate::ui::action::{Action, Screen};
-use crate::ui::events::{EventsData, EventsState, events_ui};
-use crate::ui::first_run::{FirstRunState, first_run_ui};
-use crate::ui::lag::{LagData, LagState, lag_ui};
-use crate::ui::overview::{OverviewData, OverviewState, overview_ui};
-use crate::ui::password::{PasswordState, password_ui};
-use crate::ui::preferences::{PreferencesData, PreferencesState, preferences_ui};
-use crate::ui::profiles::{News, ProfilesData, ProfilesState, profiles_ui};
-use crate::ui::semi_sync::{SemiSyncData, SemiSyncState, semi_sync_ui};
-use crate::ui::server::{ServerData, ServerState, server_ui};
+use crate::ui::action::Action;
 use crate::ui::shell::{ShellData, ShellState, shell_ui};
-use crate::ui::transactions::{TransactionsData, TransactionsState, transactions_ui};
 use crate::ui::widgets::Sign;
 use crate::ui::{Frame, fonts, theme};
 use crate::words::{Catalogue, Language};
 
 use frames::Pace;
+use screens::Screens;
 
 const TITLE: &str = "Replicascope";
 const ICON: &[u8] = include_bytes!("../../assets/icon.png");
@@ -67,47 +56,25 @@ pub fn run(options: WindowOptions) -> Result<(), WindowError> {
     if cfg!(target_os = "linux") && !has_display() {
         return Err(WindowError(phrase("window.no_display")));
     }
-    // Workers come back with answers before there is a window: then nobody needs waking.
-    let waker = Arc::new(OnceLock::<egui::Context>::new());
-    let (mut desk, preferences) = open_desk(&options, waker.clone())?;
-    let open = desk::first_topology(&mut desk, options.topology, &preferences);
+    let size = last_size(&options);
     let native = eframe::NativeOptions {
-        viewport: viewport(preferences.window),
-        centered: preferences.window.is_none(),
+        viewport: viewport(size),
+        centered: size.is_none(),
         ..eframe::NativeOptions::default()
     };
-    eframe::run_native(
-        TITLE,
-        native,
-        Box::new(move |creation| {
-            // set once: the window is created once
-            let _ = waker.set(creation.egui_ctx.clone());
-            Ok(Box::new(App::new(
-                &creation.egui_ctx,
-                desk,
-                preferences,
-                open,
-            )))
-        }),
-    )
-    .map_err(why_no_window)
+    let create = |creation: &eframe::CreationContext<'_>| -> Result<Box<dyn eframe::App>, _> {
+        Ok(Box::new(App::new(&creation.egui_ctx, options)?))
+    };
+    eframe::run_native(TITLE, native, Box::new(create)).map_err(why_no_window)
 }
 
-fn open_desk(
-    options: &WindowOptions,
-    waker: Arc<OnceLock<egui::Context>>,
-) -> Result<(ProfileDesk, Preferences), WindowError> {
-    let servers = ServerSide {
-        test: dialing::test,
-        account_sql: dialing::account_sql,
-    };
-    let wake = Arc::new(move || {
-        if let Some(ctx) = waker.get() {
-            ctx.request_repaint_after(Duration::from_millis(1));
-        }
-    });
-    ProfileDesk::open(options.config_dir.clone(), servers, wake)
-        .map_err(|error| WindowError(phrase("window.failed").with("reason", error.to_string())))
+/// The size is needed before there is a window; everything else is read when it opens.
+fn last_size(options: &WindowOptions) -> Option<WindowSize> {
+    let folder = options.config_dir.as_deref()?;
+    if !paths::preferences_file(folder).exists() {
+        return None;
+    }
+    preferences::load(folder).1.window
 }
 
 fn has_display() -> bool {
@@ -146,98 +113,17 @@ fn viewport(size: Option<WindowSize>) -> ViewportBuilder {
 
 /// The program while its window is open.
 pub struct App {
-    pub(super) conductor: Conductor,
+    conductor: Conductor,
     desk: ProfileDesk,
-    shell: ShellState,
+    /// Those of the desk, and the one named on the command line.
+    profiles: Vec<TopologyProfile>,
     preferences: Preferences,
+    shell: ShellState,
+    screens: Screens,
     topology: Option<TopologyId>,
     server: Option<ServerId>,
-    screens: Screens,
     paused: Option<Paused>,
     pace: Pace,
-    /// Watches whose password was refused, and asked for again.
-    refused: BTreeSet<WatchId>,
-}
-
-/// What the person is doing on each screen.
-#[derive(Default)]
-struct Screens {
-    overview: OverviewState,
-    server: ServerState,
-    lag: LagState,
-    transactions: TransactionsState,
-    semi_sync: SemiSyncState,
-    events: EventsState,
-    profiles: ProfilesState,
-    preferences: PreferencesState,
-    first_run: FirstRunState,
-    password: PasswordState,
-}
-
-impl Screens {
-    /// Every form takes what concerns it.
-    fn hear(&mut self, news: &News) {
-        self.profiles.hear(news);
-        self.preferences.hear(news);
-        self.first_run.hear(news);
-        self.password.hear(news);
-    }
-
-    fn ui(
-        &mut self,
-        ui: &mut egui::Ui,
-        screen: Screen,
-        frame: &Frame<'_>,
-        actions: &mut Vec<Action>,
-    ) {
-        match screen {
-            Screen::Overview => {
-                let data = OverviewData::new(frame, &mut self.overview);
-                overview_ui(ui, &data, &mut self.overview, frame, actions);
-            }
-            Screen::Server => server_ui(
-                ui,
-                &ServerData::new(frame),
-                &mut self.server,
-                frame,
-                actions,
-            ),
-            Screen::Lag => {
-                let data = LagData::new(frame, &mut self.lag);
-                lag_ui(ui, &data, &mut self.lag, frame, actions);
-            }
-            Screen::Transactions => {
-                let data = TransactionsData::new(frame);
-                transactions_ui(ui, &data, &mut self.transactions, frame, actions);
-            }
-            Screen::SemiSync => {
-                semi_sync_ui(
-                    ui,
-                    &SemiSyncData::new(frame),
-                    &mut self.semi_sync,
-                    frame,
-                    actions,
-                );
-            }
-            Screen::Events => {
-                let data = EventsData::new(frame, &mut self.events);
-                events_ui(ui, &data, &mut self.events, frame);
-            }
-            Screen::Profiles => {
-                profiles_ui(
-                    ui,
-                    &ProfilesData::new(frame),
-                    &mut self.profiles,
-                    frame,
-                    actions,
-                );
-            }
-            Screen::Settings => {
-                let data = PreferencesData::new(frame);
-                preferences_ui(ui, &data, &mut self.preferences, frame, actions);
-            }
-        }
-    }
 }
 
 /// The picture that is held still.
@@ -247,36 +133,53 @@ struct Paused {
 }
 
 impl App {
-    fn new(
-        ctx: &egui::Context,
-        desk: ProfileDesk,
-        preferences: Preferences,
-        open: Option<TopologyId>,
-    ) -> Self {
+    fn new(ctx: &egui::Context, options: WindowOptions) -> std::io::Result<Self> {
         fonts::install(ctx);
         theme::install(ctx);
         // its steps and limits are not ours; see Action::Zoom
         ctx.options_mut(|options| options.zoom_with_keyboard = false);
+        let wake = {
+            let ctx = ctx.clone();
+            // request_repaint would draw two frames
+            Arc::new(move || ctx.request_repaint_after(Duration::from_millis(1)))
+        };
+        let (desk, preferences) =
+            ProfileDesk::open(options.config_dir, screens::server_side(), wake)?;
         let mut app = App {
             conductor: Conductor::default(),
-            topology: desk.profiles().first().map(|p| p.id.clone()),
+            profiles: desk.profiles().to_vec(),
             desk,
-            shell: ShellState::default(),
             preferences,
-            server: None,
+            shell: ShellState::default(),
             screens: Screens::default(),
+            topology: None,
+            server: None,
             paused: None,
             pace: Pace::default(),
-            refused: BTreeSet::new(),
         };
         app.apply_preferences(ctx);
-        if let Some(topology) = open {
-            app.perform(ctx, Action::Open(topology));
-        }
-        app
+        app.open_the_first(options.topology);
+        Ok(app)
     }
 
-    pub(super) fn words(&self) -> &'static Catalogue {
+    /// The one named on the command line, else the one shown last, if it is still there.
+    fn open_the_first(&mut self, named: Option<TopologyProfile>) {
+        let last = self.preferences.last_topology.clone();
+        let mut open = last.filter(|id| self.profile(id).is_some());
+        if let Some(topology) = named {
+            open = Some(topology.id.clone());
+            if self.profile(&topology.id).is_none() {
+                self.desk.adopt(topology);
+                self.profiles = self.desk.profiles().to_vec();
+            }
+        }
+        match open {
+            Some(topology) => self.open(&topology),
+            None => self.topology = self.profiles.first().map(|p| p.id.clone()),
+        }
+    }
+
+    fn words(&self) -> &'static Catalogue {
         Catalogue::of(match self.preferences.language {
             LanguageChoice::Auto => super::language(),
             LanguageChoice::English => Language::English,
@@ -305,24 +208,24 @@ impl App {
             store,
             now,
             words,
-            profiles: self.desk.profiles(),
+            profiles: &self.profiles,
             preferences: &self.preferences,
             topology: self.topology.as_ref(),
             server: self.server.as_ref(),
         };
-        let screens = &mut self.screens;
-        if frame.profiles.is_empty() && self.shell.screen != Screen::Settings {
-            first_run_ui(ui, &mut screens.first_run, &frame, &mut actions);
-            self.shell.toasts.ui(ui.ctx());
-        } else {
-            let screen = self.shell.screen;
-            let data = ShellData::new(&frame);
-            let middle = |ui: &mut egui::Ui, actions: &mut Vec<Action>| {
-                screens.ui(ui, screen, &frame, actions)
-            };
-            shell_ui(ui, &data, &mut self.shell, &frame, &mut actions, middle);
-        }
-        password_ui(ui, &mut self.screens.password, &frame, &mut actions);
+        let data = ShellData::new(&frame);
+        let (screen, screens) = (self.shell.screen, &mut self.screens);
+        shell_ui(
+            ui,
+            &data,
+            &mut self.shell,
+            &frame,
+            &mut actions,
+            |ui, actions| {
+                screens.ui(ui, screen, &frame, actions);
+            },
+        );
+        self.screens.questions_ui(ui, &frame, &mut actions);
         actions
     }
 }
@@ -331,7 +234,6 @@ impl eframe::App for App {
     fn logic(&mut self, ctx: &egui::Context, _: &mut eframe::Frame) {
         let any = self.conductor.take_in();
         self.hear_desk(ctx);
-        self.ask_again_where_refused();
         let now = clock::now();
         if self.pace.is_judging_due(now, any) {
             self.conductor.store.judge(now);
@@ -353,9 +255,13 @@ impl eframe::App for App {
     }
 
     fn on_exit(&mut self, _: Option<&eframe::glow::Context>) {
-        self.conductor.close();
         self.keep_preferences();
-        self.desk.close();
+        // side by side: each may wait half a second for what does not answer
+        let (conductor, desk) = (&mut self.conductor, &mut self.desk);
+        std::thread::scope(|scope| {
+            scope.spawn(|| conductor.close());
+            desk.close();
+        });
     }
 }
 
@@ -385,6 +291,11 @@ impl App {
         self.preferences.window = Some(size);
     }
 
+    fn keep_preferences(&mut self) {
+        self.desk
+            .perform(Action::SavePreferences(self.preferences.clone()));
+    }
+
     fn pause(&mut self, pause: bool) {
         self.paused = pause.then(|| Paused {
             since: clock::now(),
@@ -399,7 +310,7 @@ impl App {
     }
 
     fn profile(&self, topology: &TopologyId) -> Option<&TopologyProfile> {
-        self.desk.profile(topology)
+        self.profiles.iter().find(|p| p.id == *topology)
     }
 
     /// The server that screens about one server begin with: the first replica, else the first of all.
@@ -411,13 +322,5 @@ impl App {
             .map(|server| server.registration.server.clone());
         let profile = self.profile(topology)?;
         replica.or_else(|| profile.servers.first().map(|s| s.id.clone()))
-    }
-}
-
-/// A poll interval the person chose; marks follow only where they would be rarer than polls.
-fn paced(profile: &TopologyProfile, poll: Span) -> crate::model::profile::Intervals {
-    crate::model::profile::Intervals {
-        poll,
-        mark: profile.intervals.mark.min(poll),
     }
 }

@@ -9,13 +9,16 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use super::keychain::search;
 use super::{Answer, Report};
 use crate::model::phrase::{Phrase, phrase};
+use crate::model::preferences::Preferences;
 use crate::model::profile::address::DEFAULT_PORT;
 use crate::model::profile::{Address, SecretKey, ServerProfile, TopologyId, TopologyProfile};
 use crate::model::sample::FoundReplica;
 use crate::settings::notice::{Notice, NoticeSeverity, SaveError};
+use crate::settings::preferences::PreferenceStore;
 use crate::settings::profiles::{self, ProfileStore, add_imported, fresh_server_id};
 use crate::settings::secrets::Way;
-use crate::ui::profiles::{News, Remark, SaveTrouble};
+use crate::settings::{paths, preferences};
+use crate::ui::profiles::{News, Places, Remark, SaveTrouble};
 
 /// Requests waiting while the disk is slow; nobody presses more buttons than that.
 const JOBS_IN_FLIGHT: usize = 256;
@@ -29,6 +32,7 @@ pub(super) enum DiskJob {
     },
     /// The person said in a dialog that this file may be replaced.
     MayReplace(PathBuf),
+    Preferences(Preferences),
     /// Ways that lead to files and variables, not to the keychain.
     Search {
         key: SecretKey,
@@ -55,21 +59,47 @@ pub(super) enum Edit {
 pub(super) struct Disk {
     profiles: Vec<TopologyProfile>,
     /// None: no home for files.
-    store: Option<ProfileStore>,
+    stores: Option<(ProfileStore, PreferenceStore)>,
     may_replace: Option<PathBuf>,
     /// A change that cannot be read is told once.
     told_unreadable: bool,
 }
 
+/// What was read at the start.
+pub(super) struct Opened {
+    pub profiles: Vec<TopologyProfile>,
+    pub preferences: Preferences,
+    pub remarks: Vec<Remark>,
+    pub places: Places,
+}
+
 impl Disk {
-    /// `profiles` are those the store has read.
-    pub fn new(store: Option<ProfileStore>, profiles: Vec<TopologyProfile>) -> Self {
-        Disk {
-            profiles,
-            store,
+    pub fn open(config_dir: Option<&Path>) -> (Self, Opened) {
+        let mut opened = Opened {
+            profiles: Vec::new(),
+            preferences: Preferences::default(),
+            remarks: Vec::new(),
+            places: Places::default(),
+        };
+        let stores = config_dir.map(|dir| {
+            let (profile_store, loaded) = profiles::load(dir);
+            let (preference_store, preferences, notices) = preferences::load(dir);
+            opened.profiles = loaded.profiles;
+            opened.preferences = preferences;
+            opened.remarks = loaded.notices.iter().chain(&notices).map(remark).collect();
+            opened.places = Places {
+                profiles_file: Some(paths::profiles_file(dir).display().to_string()),
+                preferences_file: Some(paths::preferences_file(dir).display().to_string()),
+            };
+            (profile_store, preference_store)
+        });
+        let disk = Disk {
+            profiles: opened.profiles.clone(),
+            stores,
             may_replace: None,
             told_unreadable: false,
-        }
+        };
+        (disk, opened)
     }
 
     /// The second channel ends when the thread has.
@@ -100,6 +130,7 @@ impl Disk {
             DiskJob::Edit(edit) => self.edit(edit, report),
             DiskJob::Export { topologies, to } => report.news(self.export(&topologies, &to)),
             DiskJob::MayReplace(path) => self.may_replace = Some(path),
+            DiskJob::Preferences(preferences) => self.save_preferences(&preferences, report),
             DiskJob::Search { key, ways } => {
                 let search = search(&ways, &key);
                 report.tell(Answer::Searched { key, search });
@@ -163,7 +194,7 @@ impl Disk {
         wanted: &[TopologyProfile],
         over: bool,
     ) -> Result<Option<Phrase>, (Phrase, SaveTrouble)> {
-        let Some(store) = &mut self.store else {
+        let Some((store, _)) = &mut self.stores else {
             return Err((phrase("desk.no_home"), SaveTrouble::Other));
         };
         let saved = match over {
@@ -254,11 +285,22 @@ impl Disk {
         }
     }
 
+    fn save_preferences(&mut self, wanted: &Preferences, report: &Report) {
+        let Some((_, store)) = &mut self.stores else {
+            return;
+        };
+        if let Err(error) = store.save(wanted) {
+            let text = error.phrase();
+            let is_warning = true;
+            report.news(News::Remarks(vec![Remark { is_warning, text }]));
+        }
+    }
+
     fn look(&mut self, report: &Report) {
         let changed = self
-            .store
+            .stores
             .as_ref()
-            .is_some_and(ProfileStore::changed_on_disk);
+            .is_some_and(|(store, _)| store.changed_on_disk());
         match changed {
             true if !self.told_unreadable => self.reload(report),
             true => {}
@@ -268,7 +310,7 @@ impl Disk {
 
     /// What cannot be used changes nothing here; the person is told.
     fn reload(&mut self, report: &Report) {
-        let Some(store) = &mut self.store else {
+        let Some((store, _)) = &mut self.stores else {
             return;
         };
         match store.reload() {

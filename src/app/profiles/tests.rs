@@ -3,7 +3,6 @@ use crate::model::profile::{Address, SecretOwner};
 use crate::model::sample::FoundReplica;
 use crate::model::trouble::{Trouble, TroubleKind};
 use crate::ui::profiles::{SaveTrouble, TestOutcome, TestReport};
-use std::collections::BTreeSet;
 use std::fs;
 use std::time::Instant;
 use tempfile::TempDir;
@@ -35,8 +34,9 @@ fn desk_in(dir: &TempDir) -> ProfileDesk {
         test: knows_one_password,
         account_sql: |product, user, _| format!("{} {user}", product.version_text),
     };
-    let (store, loaded) = crate::settings::profiles::load(dir.path());
-    ProfileDesk::open(Some(store), loaded.profiles, servers, Arc::new(|| {})).unwrap()
+    let (desk, _) =
+        ProfileDesk::open(Some(dir.path().to_owned()), servers, Arc::new(|| {})).unwrap();
+    desk
 }
 
 fn folder() -> TempDir {
@@ -145,10 +145,7 @@ fn one_password_is_asked_for_once_and_goes_to_all_servers_of_its_account() {
     let dir = folder();
     let mut desk = desk_in(&dir);
     put(&mut desk, shop(SecretSource::Ask));
-    {
-        let profile = desk.profiles()[0].clone();
-        desk.resolve(&profile);
-    }
+    desk.resolve(&TopologyId("shop".into()));
     let question = until(&mut desk, |e| match e {
         DeskEvent::News(News::PasswordNeeded(question)) => Some(question.clone()),
         _ => None,
@@ -183,10 +180,7 @@ fn one_password_is_asked_for_once_and_goes_to_all_servers_of_its_account() {
     );
 
     // and the next time nobody is asked
-    {
-        let profile = desk.profiles()[0].clone();
-        desk.resolve(&profile);
-    }
+    desk.resolve(&TopologyId("shop".into()));
     assert_eq!(
         desk.poll()
             .iter()
@@ -207,8 +201,8 @@ fn a_refused_password_is_asked_for_again_with_the_reason() {
         secret,
         in_keychain: false,
     });
-    let (profile, server) = (shop(SecretSource::Ask), ServerId("a".into()));
-    desk.refused(&profile, &server, phrase("desk.declined"));
+    let (topology, server) = (TopologyId("shop".into()), ServerId("a".into()));
+    desk.refused(&topology, &server, phrase("desk.declined"));
     let why = until(&mut desk, |e| match e {
         DeskEvent::News(News::PasswordNeeded(question)) => Some(question.why.clone()),
         _ => None,
@@ -229,10 +223,7 @@ fn a_password_file_is_read_without_asking_and_a_missing_one_is_told() {
     let file = dir.path().join("pw");
     fs::write(&file, "from a file\n").unwrap();
     put(&mut desk, shop(SecretSource::File(file.clone())));
-    {
-        let profile = desk.profiles()[0].clone();
-        desk.resolve(&profile);
-    }
+    desk.resolve(&TopologyId("shop".into()));
     let secret = until(&mut desk, |e| match e {
         DeskEvent::Ready { secret, .. } => secret.clone(),
         _ => None,
@@ -241,10 +232,7 @@ fn a_password_file_is_read_without_asking_and_a_missing_one_is_told() {
 
     fs::remove_file(file).unwrap();
     desk.poll();
-    {
-        let profile = desk.profiles()[0].clone();
-        desk.resolve(&profile);
-    }
+    desk.resolve(&TopologyId("shop".into()));
     let why = until(&mut desk, |e| match e {
         DeskEvent::NoPassword { why, .. } => Some(why.key),
         _ => None,
@@ -413,7 +401,7 @@ fn without_a_home_nothing_is_claimed_to_be_saved() {
         test: knows_one_password,
         account_sql: |_, _, _| String::new(),
     };
-    let mut desk = ProfileDesk::open(None, Vec::new(), servers, Arc::new(|| {})).unwrap();
+    let (mut desk, _) = ProfileDesk::open(None, servers, Arc::new(|| {})).unwrap();
     desk.perform(Action::SaveProfile(shop(SecretSource::Ask)));
     let why = until(&mut desk, |e| match e {
         DeskEvent::News(News::NotSaved { why, .. }) => Some(why.key),

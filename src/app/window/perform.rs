@@ -1,22 +1,33 @@
-//! Carries out what the person asked for.
+//! Carries out what the person asked for, and what the desk behind the forms answers.
+
+use std::time::Duration;
 
 use eframe::egui::{self, ViewportCommand};
 
-use super::{App, paced};
+use super::{App, DeskEvent};
+use crate::app::dialing;
+use crate::link::clock;
+use crate::model::phrase::{Phrase, phrase};
 use crate::model::preferences::{ZOOM_MAX, ZOOM_MIN};
-use crate::model::profile::{ServerId, TopologyId};
+use crate::model::profile::{Intervals, ServerId, TopologyId};
+use crate::model::secret::Secret;
 use crate::model::time::Span;
 use crate::ui::action::{Action, Screen};
+use crate::ui::widgets::Sign;
 
 impl App {
-    pub(in crate::app) fn perform(&mut self, ctx: &egui::Context, action: Action) {
+    pub(super) fn perform(&mut self, ctx: &egui::Context, action: Action) {
+        // what was asked for is seen at once
+        ctx.request_repaint_after(Duration::from_millis(1));
+        if let Action::SavePreferences(preferences) = &action {
+            self.preferences = preferences.clone();
+            self.apply_preferences(ctx);
+        }
+        let Some(action) = self.desk.perform(action) else {
+            return;
+        };
         match action {
-            Action::Open(topology) => {
-                // A profile that is still being saved is opened when that is done.
-                if let Some(Action::Open(topology)) = self.desk.perform(Action::Open(topology)) {
-                    self.open(&topology);
-                }
-            }
+            Action::Open(topology) => self.open(&topology),
             Action::Close(topology) => self.close_topology(&topology),
             Action::Show(screen) => self.show(screen),
             Action::Select { topology, server } => {
@@ -39,35 +50,9 @@ impl App {
                 self.preferences.zoom = zoom.clamp(ZOOM_MIN, ZOOM_MAX);
                 self.preferences_changed(ctx);
             }
-            Action::SavePreferences(mut preferences) => {
-                // the window's own business, not the form's
-                preferences.window = self.preferences.window;
-                self.preferences = preferences;
-                self.preferences_changed(ctx);
-            }
             Action::Quit => ctx.send_viewport_cmd(ViewportCommand::Close),
-            Action::SaveProfile(_)
-            | Action::SaveOverChanges(_)
-            | Action::ReloadProfiles
-            | Action::RemoveProfile(_)
-            | Action::TestProfile(_)
-            | Action::DescribeAccount { .. }
-            | Action::KeepPassword { .. }
-            | Action::ForgetPassword(_)
-            | Action::DeclinePassword(_)
-            | Action::ImportProfiles(_)
-            | Action::ExportProfiles { .. }
-            | Action::ChooseFile(_)
-            | Action::AddFound { .. } => self.to_desk(action),
-        }
-        // what was asked for is seen at once
-        ctx.request_repaint_after(std::time::Duration::from_millis(1));
-    }
-
-    /// Profiles, passwords and files; the answers come back in `hear_desk`.
-    fn to_desk(&mut self, action: Action) {
-        if let Some(action) = self.desk.perform(action) {
-            debug_assert!(false, "the desk does not know {action:?}");
+            // the desk's own; it has taken them
+            _ => {}
         }
     }
 
@@ -86,20 +71,21 @@ impl App {
     }
 
     /// Shows a topology, and begins to watch it unless it is watched already.
-    fn open(&mut self, topology: &TopologyId) {
+    pub(super) fn open(&mut self, topology: &TopologyId) {
         if self.topology.as_ref() != Some(topology) {
             self.server = None;
+            self.topology = Some(topology.clone());
         }
-        self.topology = Some(topology.clone());
-        self.preferences.last_topology = Some(topology.clone());
-        self.keep_preferences();
-        if self.conductor.store.judged(topology).is_some() {
-            return;
+        if self.preferences.last_topology.as_ref() != Some(topology) {
+            self.preferences.last_topology = Some(topology.clone());
+            self.keep_preferences();
         }
-        self.desk.resolve(topology);
+        if self.conductor.store.judged(topology).is_none() {
+            self.desk.resolve(topology);
+        }
     }
 
-    pub(super) fn close_topology(&mut self, topology: &TopologyId) {
+    fn close_topology(&mut self, topology: &TopologyId) {
         self.pause(false);
         let servers: Vec<ServerId> = self
             .conductor
@@ -112,10 +98,94 @@ impl App {
         }
     }
 
-    fn poll_every(&mut self, topology: &TopologyId, interval: Span) {
+    /// Marks follow only where they would be rarer than polls.
+    fn poll_every(&mut self, topology: &TopologyId, poll: Span) {
         if let Some(profile) = self.profile(topology) {
-            let intervals = paced(profile, interval);
-            self.conductor.pace(topology, intervals);
+            let mark = profile.intervals.mark.min(poll);
+            self.conductor.pace(topology, Intervals { poll, mark });
         }
+    }
+
+    // --- what the desk answers ---------------------------------------------------------------------------------------
+
+    pub(super) fn hear_desk(&mut self, ctx: &egui::Context) {
+        for event in self.desk.poll() {
+            ctx.request_repaint_after(Duration::from_millis(1));
+            match event {
+                DeskEvent::News(news) => {
+                    if let Some((sign, text)) = news.toast(self.words()) {
+                        self.shell.toasts.say(sign, text);
+                    }
+                    self.screens.hear(&news);
+                }
+                DeskEvent::ProfilesChanged { changed, removed } => {
+                    self.profiles_changed(&changed, &removed);
+                }
+                DeskEvent::Open(topology) => {
+                    self.open(&topology);
+                    self.shell.screen = Screen::Overview;
+                }
+                DeskEvent::Ready {
+                    topology,
+                    server,
+                    secret,
+                } => self.watch(&topology, &server, secret.as_ref()),
+                DeskEvent::NoPassword {
+                    topology,
+                    server,
+                    why,
+                } => self.cannot_watch(&topology, &server, why),
+            }
+        }
+    }
+
+    fn profiles_changed(&mut self, changed: &[TopologyId], removed: &[TopologyId]) {
+        self.profiles = self.desk.profiles().to_vec();
+        for topology in removed {
+            self.close_topology(topology);
+        }
+        for topology in changed {
+            if self.conductor.store.judged(topology).is_some() {
+                self.close_topology(topology);
+                self.desk.resolve(topology);
+            }
+        }
+        let shown = self.topology.as_ref();
+        if !shown.is_some_and(|id| self.profile(id).is_some()) {
+            self.topology = self.profiles.first().map(|p| p.id.clone());
+            self.server = None;
+        }
+    }
+
+    fn watch(&mut self, topology: &TopologyId, server: &ServerId, secret: Option<&Secret>) {
+        let Some(profile) = self.profile(topology).cloned() else {
+            return;
+        };
+        let Some(profile_of_server) = profile.server(server) else {
+            return;
+        };
+        self.pause(false);
+        let dial = dialing::dialer(&profile, profile_of_server, secret);
+        match self.conductor.watch(&profile, profile_of_server, dial) {
+            Ok(_) => {
+                self.pace.began(clock::now());
+                self.conductor.store.judge(clock::now());
+            }
+            Err(error) => {
+                let why = phrase("window.no_thread").with("reason", error.to_string());
+                self.cannot_watch(topology, server, why);
+            }
+        }
+    }
+
+    fn cannot_watch(&mut self, topology: &TopologyId, server: &ServerId, why: Phrase) {
+        let label = self
+            .profile(topology)
+            .and_then(|profile| profile.server(server))
+            .map_or_else(|| server.0.clone(), |server| server.label());
+        let text = phrase("window.not_watched")
+            .with("server", label)
+            .with("reason", why);
+        self.say(Sign::Critical, &text);
     }
 }
