@@ -170,6 +170,32 @@ fn r36_r37_mariadb_faults_of_one_server_stay_its_own() {
     faults_of_one_server_stay_its_own(Topology::mariadb());
 }
 
+/// Too many connections: the server answers, and takes nobody in.
+#[test]
+fn a_full_server_is_unknown_until_there_is_room() {
+    let _alone = alone();
+    let topology = Topology::mysql().replicas(2).start();
+    let mut watching = Watching::of(&topology).poll_every(INTERVAL).start();
+    watching.until_well(SOON);
+    let server = topology.node(1);
+    server.sql("SET GLOBAL max_connections = 1");
+    for session in
+        server.rows::<u64>("SELECT id FROM information_schema.processlist WHERE user = 'monitor'")
+    {
+        server.sql(&format!("KILL {session}"));
+    }
+    unknown_while(&mut watching, 1, "1040", Duration::from_secs(4));
+    let LinkState::Down { trouble, .. } = &watching.view().watched(1).link else {
+        panic!("{}", watching.view().describe());
+    };
+    assert_eq!(
+        (trouble.kind, trouble.code),
+        (TroubleKind::Refusing, Some(1040))
+    );
+    server.sql("SET GLOBAL max_connections = 100");
+    heals(&mut watching, "1040");
+}
+
 #[test]
 fn a_dead_source_leaves_its_replicas_unknown_and_not_late() {
     let _alone = alone();

@@ -61,6 +61,9 @@ fn mariadb_errant_transactions_show_by_a_foreign_server_id() {
         .replicas(2)
         .extra_config("gtid-strict-mode = OFF")
         .start();
+    // Only then is there something on the source to compare with.
+    topology.source().sql("CREATE DATABASE shop");
+    topology.replicating();
     let mut watching = Watching::of(&topology).start();
     watching.until_well(SOON);
 
@@ -76,7 +79,9 @@ fn mariadb_errant_transactions_show_by_a_foreign_server_id() {
     });
     assert_eq!(errant(&watching.view(), 2), None);
     // With the strict mode off the replica goes on, and nothing else shows.
-    topology.source().sql("CREATE DATABASE shop");
+    topology
+        .source()
+        .sql("CREATE TABLE shop.orders (id INT PRIMARY KEY)");
     watching.until("the replica to go on", SOON, |view| {
         view.health(1) == Health::Ok && errant(view, 1).is_some()
     });

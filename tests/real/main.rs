@@ -7,6 +7,7 @@
 mod support;
 
 mod changes;
+mod commands;
 mod discovery;
 mod lateness;
 mod privileges;
