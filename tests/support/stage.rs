@@ -3,30 +3,34 @@
 //! Each player answers everything that is asked in steady polling, in the words of its generation, from a capture of a
 //! real server; a test changes what matters to it and waits for what a person would see.
 
-use std::sync::Arc;
+mod beats;
+mod generation;
+mod view;
+
 use std::time::{Duration, Instant};
 
 use replicascope::app::conductor::Conductor;
 use replicascope::app::dialing;
 use replicascope::lab::wire::Rows;
 use replicascope::link::clock;
-use replicascope::model::finding::Finding;
-use replicascope::model::lag::{LagView, Method, Reading};
 use replicascope::model::profile::{
     Account, Address, ExpectedRole, SecretSource, ServerId, ServerProfile, TopologyId,
     TopologyProfile,
 };
-use replicascope::model::sample::Sample;
 use replicascope::model::secret::Secret;
 use replicascope::model::time::Span;
 use replicascope::store::Store;
-use replicascope::store::judged::{ChannelJudged, Judged, ServerJudged};
-use replicascope::store::watched::Watched;
 
 use super::captures::{capture, capture_without_rows};
 use super::client::server;
-use super::scripted::text::{Pattern, contains, prefix};
+use super::scripted::text::{Pattern, contains};
 use super::scripted::{Builder, Reply, ScriptedServer};
+
+pub use beats::{beats, dead_beats, heartbeat, stamp};
+pub use generation::Generation;
+pub use view::View;
+
+use Generation::MySql97;
 
 /// The server_uuid of the source in the captures.
 pub const A: &str = "00000001-aaaa-11f0-8000-000000000000";
@@ -38,97 +42,6 @@ pub const POLL: Span = Span::from_millis(100);
 
 /// Far longer than anything takes that goes well.
 const SOON: Duration = Duration::from_secs(20);
-
-/// Servers that are asked in the same words.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Generation {
-    MySql57,
-    MySql8037,
-    MySql84,
-    MySql97,
-    MariaDb103,
-    MariaDb1011,
-    MariaDb118,
-}
-
-use Generation::*;
-
-impl Generation {
-    pub const ALL: [Generation; 7] = [
-        MySql57,
-        MySql8037,
-        MySql84,
-        MySql97,
-        MariaDb103,
-        MariaDb1011,
-        MariaDb118,
-    ];
-
-    pub fn version(self) -> &'static str {
-        match self {
-            MySql57 => "5.7.29-log",
-            MySql8037 => "8.0.37",
-            MySql84 => "8.4.3",
-            MySql97 => "9.7.0",
-            MariaDb103 => "10.3.39-MariaDB",
-            MariaDb1011 => "10.11.19-MariaDB",
-            MariaDb118 => "11.8.3-MariaDB",
-        }
-    }
-
-    pub fn is_mariadb(self) -> bool {
-        matches!(self, MariaDb103 | MariaDb1011 | MariaDb118)
-    }
-
-    /// The statement that shows the channels.
-    pub fn channels(self) -> &'static str {
-        match self {
-            MySql57 => "SHOW SLAVE STATUS",
-            MySql8037 | MySql84 | MySql97 => "SHOW REPLICA STATUS",
-            MariaDb103 => "SHOW ALL SLAVES STATUS",
-            MariaDb1011 | MariaDb118 => "SHOW ALL REPLICAS STATUS",
-        }
-    }
-
-    fn replicas(self) -> &'static str {
-        match self {
-            MySql57 | MariaDb103 => "SHOW SLAVE HOSTS",
-            MySql8037 | MySql84 | MySql97 => "SHOW REPLICAS",
-            MariaDb1011 | MariaDb118 => "SHOW REPLICA HOSTS",
-        }
-    }
-
-    fn position(self) -> &'static str {
-        match self {
-            MySql84 | MySql97 => "SHOW BINARY LOG STATUS",
-            _ => "SHOW MASTER STATUS",
-        }
-    }
-
-    fn quiet(self) -> &'static str {
-        match self {
-            MySql57 => "mysql57/quiet",
-            MySql8037 | MySql84 | MySql97 => "mysql97/quiet",
-            MariaDb103 | MariaDb1011 => "mariadb1011/quiet_all",
-            MariaDb118 => "mariadb118/quiet_all",
-        }
-    }
-
-    fn lock_waits(self) -> Pattern {
-        contains(match self {
-            MySql8037 | MySql84 | MySql97 => "performance_schema.data_lock_waits",
-            _ => "information_schema.innodb_lock_waits",
-        })
-    }
-
-    /// The beginning of the statement that waits for GTIDs.
-    pub fn wait(self) -> Pattern {
-        prefix(match self.is_mariadb() {
-            true => "select master_gtid_wait",
-            false => "select wait_for_executed_gtid_set",
-        })
-    }
-}
 
 /// What a wait for GTIDs answers.
 pub fn waited(number: Option<&str>) -> Rows {
@@ -607,127 +520,4 @@ impl Stage {
         self.conductor.close();
         start.elapsed()
     }
-}
-
-/// What a person sees at one instant.
-pub struct View<'a> {
-    pub store: &'a Store,
-    pub judged: &'a Judged,
-}
-
-impl<'a> View<'a> {
-    pub fn watched(&self, name: &str) -> &'a Watched {
-        let found = self.store.servers().find(|s| s.registration.name == name);
-        found.unwrap_or_else(|| panic!("nobody is called {name}"))
-    }
-
-    pub fn server(&self, name: &str) -> &'a ServerJudged {
-        let watch = self.watched(name).watch();
-        self.judged.servers.get(&watch).expect("judged")
-    }
-
-    /// The newest answer.
-    pub fn sample(&self, name: &str) -> Option<&'a Arc<Sample>> {
-        self.watched(name).latest.as_ref()
-    }
-
-    pub fn channel(&self, server: &str, channel: &str) -> Option<&'a ChannelJudged> {
-        self.server(server).channels.get(channel)
-    }
-
-    /// The default channel of the server called "replica".
-    pub fn replica(&self) -> Option<&'a ChannelJudged> {
-        self.channel("replica", "")
-    }
-
-    pub fn lag(&self) -> Option<&'a LagView> {
-        Some(&self.replica()?.lag)
-    }
-
-    pub fn method(&self, method: Method) -> Option<&'a Reading> {
-        self.lag()?.method(method)
-    }
-
-    /// Why the headline of the replica has no value, as a key of the catalogue.
-    pub fn why(&self) -> Option<&'static str> {
-        Some(self.lag()?.headline.why()?.key)
-    }
-
-    pub fn finding(&self, code: &str) -> Option<&'a Finding> {
-        self.judged.findings.iter().find(|f| f.code == code)
-    }
-
-    pub fn codes(&self) -> Vec<&'static str> {
-        self.judged.findings.iter().map(|f| f.code).collect()
-    }
-
-    /// Everything, for a test that failed.
-    pub fn tell(&self) -> String {
-        let mut told = String::new();
-        for server in self.store.servers() {
-            let name = &server.registration.name;
-            let judged = self.server(name);
-            told += &format!(
-                "{name}: {:?} {:?} routable {} {:?}\n  link {:?}\n  lamps {:?}\n  own lag {:?}\n",
-                judged.role,
-                judged.health,
-                judged.routable,
-                judged.freshness,
-                server.link,
-                judged.lamps,
-                judged.own_lag.headline
-            );
-            for (channel, of_channel) in &judged.channels {
-                told += &format!(
-                    "  channel '{channel}': {:?} routable {} counts {} source {:?}\n    headline {:?}\n",
-                    of_channel.health,
-                    of_channel.routable,
-                    of_channel.counts,
-                    of_channel.source,
-                    of_channel.lag.headline
-                );
-                for (method, reading) in &of_channel.lag.methods {
-                    told += &format!("    {method:?} {reading:?}\n");
-                }
-            }
-        }
-        for finding in &self.judged.findings {
-            told += &format!(
-                "finding {:?} {:?} {:?}\n",
-                finding.code, finding.subject, finding.text
-            );
-        }
-        told
-    }
-}
-
-/// A heartbeat stamp as text: UTC now, less the age.
-pub fn stamp(age: Span) -> String {
-    let micros = jiff::Timestamp::now().as_microsecond() - age.micros();
-    let at = jiff::Timestamp::from_microsecond(micros).expect("a time");
-    at.strftime("%Y-%m-%dT%H:%M:%S.%6f").to_string()
-}
-
-/// Rows of a heartbeat table: each writer's server id with the age its stamp has whenever it is read.
-pub fn beats(rows: &[(u32, Span)]) -> Reply {
-    let rows = rows.to_vec();
-    Reply::live(move || {
-        let empty = Rows::text(&["stamp", "server_id"]);
-        rows.iter().fold(empty, |table, (id, age)| {
-            table.row([Some(stamp(*age)), Some(id.to_string())])
-        })
-    })
-}
-
-/// Rows whose stamps stay as they are, so that they grow old.
-pub fn dead_beats(rows: &[(u32, Span)]) -> Rows {
-    let empty = Rows::text(&["stamp", "server_id"]);
-    rows.iter().fold(empty, |table, (id, age)| {
-        table.row([Some(stamp(*age)), Some(id.to_string())])
-    })
-}
-
-/// What asks for the rows of `monitor.heartbeat`.
-pub fn heartbeat() -> Pattern {
-    contains("from `monitor`.`heartbeat`")
 }
