@@ -10,7 +10,7 @@ use super::replica::{Admission, Answering, ReplicaView, Threads};
 use super::strategies::{
     AlwaysSource, GtidWait, GtidWaitRules, Headroom, PlainReplica, RateLimited, standard,
 };
-use super::strategy::{Promise, Strategy};
+use super::strategy::{Promise, Strategy as Rule};
 use super::wait::WaitUnit;
 use super::workload::{Plan, What, Workload};
 use crate::model::server::WatchId;
@@ -21,7 +21,7 @@ const REPLICAS: usize = 3;
 /// How long each replica takes for the writes one after the other; `None`: it never gets there.
 type LagCurve = Vec<Option<i64>>;
 
-fn lag_curve(longest_ms: i64) -> impl proptest::strategy::Strategy<Value = LagCurve> {
+fn lag_curve(longest_ms: i64) -> impl Strategy<Value = LagCurve> {
     let lag = prop_oneof![
         6 => (0..longest_ms).prop_map(Some),
         2 => (0..20.min(longest_ms)).prop_map(Some),
@@ -29,12 +29,12 @@ fn lag_curve(longest_ms: i64) -> impl proptest::strategy::Strategy<Value = LagCu
     prop::collection::vec(lag, 1..20)
 }
 
-fn broken_lag_curve() -> impl proptest::strategy::Strategy<Value = LagCurve> {
+fn broken_lag_curve() -> impl Strategy<Value = LagCurve> {
     let lag = prop_oneof![12 => (0..6_000_i64).prop_map(Some), 1 => Just(None)];
     prop::collection::vec(lag, 1..20)
 }
 
-fn view(watch: u32) -> impl proptest::strategy::Strategy<Value = ReplicaView> {
+fn view(watch: u32) -> impl Strategy<Value = ReplicaView> {
     let threads = prop_oneof![
         4 => Just(Threads::Running),
         1 => Just(Threads::NotRunning),
@@ -69,7 +69,7 @@ fn view(watch: u32) -> impl proptest::strategy::Strategy<Value = ReplicaView> {
     )
 }
 
-fn health() -> impl proptest::strategy::Strategy<Value = Vec<HealthSeen>> {
+fn health() -> impl Strategy<Value = Vec<HealthSeen>> {
     let seen = (0..20_000_i64, view(0), view(1), view(2)).prop_map(|(ms, a, b, c)| HealthSeen {
         at: at_ms(ms),
         replicas: vec![a, b, c],
@@ -144,7 +144,7 @@ fn healthy() -> Vec<HealthSeen> {
     }]
 }
 
-fn rules() -> Vec<Box<dyn Strategy>> {
+fn rules() -> Vec<Box<dyn Rule>> {
     let headroom = Headroom {
         capacity_per_second: 20.0,
         used_per_second: 15.0,

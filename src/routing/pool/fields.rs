@@ -258,7 +258,8 @@ mod tests {
 
     #[test]
     fn what_cannot_be_told_is_not_clean() {
-        let unsaid: [(Field, fn(&mut Observed)); 5] = [
+        type Unsay = fn(&mut Observed);
+        let unsaid: [(Field, Unsay); 5] = [
             (Field::Transaction, |o| o.in_transaction = None),
             (Field::ReadOnly, |o| o.read_only = None),
             (Field::Schema, |o| o.schema = None),

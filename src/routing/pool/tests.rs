@@ -137,6 +137,25 @@ fn b11_after_a_switch_old_connections_are_not_lent() {
 }
 
 #[test]
+fn nobody_cleans_what_is_to_be_closed() {
+    let mut pool = pool(2);
+    let (one, two) = (borrow(&mut pool), borrow(&mut pool));
+    let dirty = Observed {
+        in_transaction: Some(true),
+        ..clean()
+    };
+    let id = one.connection();
+    let cleaning = pool.give_back(one, &dirty).expect("its own pool");
+    assert!(matches!(cleaning.verdict, Verdict::Clean(_)));
+    pool.retire_all();
+    // The switch came before the cleaning was over, or before the return.
+    let retired = Verdict::Destroy(WhyDestroy::Retired);
+    assert_eq!(pool.cleaned(id, &clean()).verdict, retired);
+    let checked = pool.give_back(two, &dirty).expect("its own pool");
+    assert_eq!(checked.verdict, retired);
+}
+
+#[test]
 fn c13_a_request_that_waits_too_long_fails() {
     let mut pool = pool(1);
     let _lease = borrow(&mut pool);
