@@ -5,7 +5,7 @@
 //! that not even its lowered limit is reached. When a rule can no longer tell, its finding is withdrawn, not cleared:
 //! nobody knows whether it got better; when it can tell again, a finding that still holds comes back at once.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 
 use super::judgement::{Judgement, Patience};
 use super::rules::rank;
@@ -17,6 +17,8 @@ use crate::model::time::Moment;
 #[derive(Clone, Debug, Default)]
 pub struct Book {
     entries: BTreeMap<(&'static str, Subject), Entry>,
+    /// Counts the updates, to tell what was judged in the last one.
+    update: u64,
 }
 
 /// Something to write into the journal.
@@ -54,6 +56,7 @@ struct Entry {
     /// Polls in a row that want another state than the present one.
     streak: Option<Streak>,
     last_poll: Option<Moment>,
+    judged_in: u64,
 }
 
 #[derive(Clone, Debug)]
@@ -71,19 +74,17 @@ struct Streak {
 impl Book {
     /// Takes in what all rules say now. Subjects that are judged no more are cleared.
     pub fn update(&mut self, judgements: &[Judgement], now: Moment) -> Vec<Change> {
+        self.update += 1;
+        let this_update = self.update;
         let mut changes = Vec::new();
         for judgement in judgements {
             let key = (judgement.code, judgement.subject.clone());
             let entry = self.entries.entry(key).or_default();
+            entry.judged_in = this_update;
             changes.extend(entry.take(judgement, now));
         }
-        let spoken_of: HashSet<(&str, &Subject)> = judgements
-            .iter()
-            .map(|judgement| (judgement.code, &judgement.subject))
-            .collect();
-        let judged = |code: &'static str, subject: &Subject| spoken_of.contains(&(code, subject));
         self.entries.retain(|(code, subject), entry| {
-            let stays = judged(code, subject);
+            let stays = entry.judged_in == this_update;
             if !stays && entry.held.is_some() {
                 changes.push(cleared(code, subject));
             }
@@ -136,14 +137,18 @@ fn cleared(code: &'static str, subject: &Subject) -> Change {
 
 impl Entry {
     fn take(&mut self, judgement: &Judgement, now: Moment) -> Option<Change> {
-        let (raise, still, needed) = match (&judgement.verdict, &judgement.patience) {
-            (Verdict::CannotTell { why }, _) => return self.obscure(judgement, why),
-            (Verdict::Raise(finding), Patience::AtOnce) => (Some(finding), Some(finding), 1),
-            (Verdict::Fine, Patience::AtOnce) => (None, None, 1),
-            (Verdict::Raise(finding), Patience::Polls { needed, still }) => {
-                (Some(finding), still.as_deref().or(Some(finding)), *needed)
-            }
-            (Verdict::Fine, Patience::Polls { needed, still }) => (None, still.as_deref(), *needed),
+        let raise = match &judgement.verdict {
+            Verdict::CannotTell { why } => return self.obscure(judgement, why),
+            Verdict::Raise(finding) => Some(finding),
+            Verdict::Fine => None,
+        };
+        let (still, figures, needed) = match &judgement.patience {
+            Patience::AtOnce => (raise, None, 1),
+            Patience::Polls {
+                needed,
+                still,
+                figures,
+            } => (still.as_deref().or(raise), figures.as_deref(), *needed),
         };
         let returns = self.obscured_by.take().is_some() && self.held.is_some();
         let target = self.target(raise, still);
@@ -157,7 +162,10 @@ impl Entry {
         // What was in the dark and is fine now is not brought back for patience's sake.
         let gone = returns && wants.is_none();
         if patient && !gone && !self.count(wants, judgement.polled_at, needed) {
-            return self.refresh(self.as_grave_as_before(raise.or(still)), returns);
+            return self.refresh(
+                self.as_grave_as_before(raise.or(still).or(figures)),
+                returns,
+            );
         }
         self.streak = None;
         self.change_to(target, judgement, now)
@@ -303,6 +311,17 @@ mod tests {
             told(&[4_000, 4_000, 2_300, 2_500, 2_300, 2_300]),
             ["", "raised", "", "", "", "cleared"]
         );
+    }
+
+    #[test]
+    fn a_finding_on_its_way_out_shows_todays_figure() {
+        let mut book = Book::default();
+        for (second, lag) in [4_000, 4_000, 10].into_iter().enumerate() {
+            let at = NOW + Span::from_secs(second as i64);
+            book.update(&lag_judgements(lag, at), at);
+        }
+        let lag = book.findings()[0].text.arg("lag").cloned();
+        assert_eq!(lag, Some(Span::from_millis(10).into()));
     }
 
     #[test]

@@ -10,6 +10,7 @@ use super::wiring::Wire;
 use crate::health::book::Unknown;
 use crate::health::facts::{ChannelFacts, Facts, Freshness, ServerFacts};
 use crate::health::lamps::{self, ServerState, State};
+use crate::health::rules::applier_not_advancing::something_waits;
 use crate::health::{self, Book, Change};
 use crate::lag::{self, Scene, Side};
 use crate::model::event::LinkState;
@@ -26,7 +27,7 @@ use crate::model::time::{Moment, Span};
 const RECENT: Span = Span::from_secs(15);
 
 /// One topology, judged.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Judged {
     pub at: Option<Moment>,
     pub servers: BTreeMap<WatchId, ServerJudged>,
@@ -130,7 +131,7 @@ impl Store {
             .collect();
         judged.verdict = Some(health::verdict_of_topology(&facts, &findings));
         drop(facts);
-        self.write_changes(&changes, &judged.findings, now);
+        self.write_changes(&changes, now);
         self.record(&measured, &states, now);
         judged.at = Some(now);
         judged.findings = findings;
@@ -142,19 +143,15 @@ impl Store {
         self.judged.insert(topology.clone(), judged);
     }
 
-    /// Findings raised and cleared become entries of the journal; `before` still has the words of what is cleared.
-    fn write_changes(&mut self, changes: &[Change], before: &[Finding], now: Moment) {
+    /// Findings raised and cleared become entries of the journal.
+    fn write_changes(&mut self, changes: &[Change], now: Moment) {
         for change in changes {
             let (subject, kind, text) = match change {
                 Change::Raised(f) | Change::Graver(f) | Change::Milder(f) => {
                     (&f.subject, EntryKind::Raised(f.severity), f.text.clone())
                 }
                 Change::Cleared { code, subject } => {
-                    let was = before
-                        .iter()
-                        .find(|f| f.code == *code && f.subject == *subject);
-                    let Some(was) = was else { continue };
-                    let text = phrase("journal.cleared").with("what", was.text.clone());
+                    let text = phrase("journal.cleared").with("what", health::name_of(code));
                     (subject, EntryKind::Cleared, text)
                 }
                 Change::Obscured { .. } => continue,
@@ -347,8 +344,13 @@ impl Store {
             let Some(server) = self.watched.get_mut(watch) else {
                 continue;
             };
+            let limit = server.registration.thresholds.lag_warning;
             for (channel, view, ..) in &m.channels {
                 let past = server.channels.entry(channel.name.clone()).or_default();
+                // An idle applier does not stand; the time counts from when work came.
+                if !something_waits(view, limit) {
+                    past.standing_since = None;
+                }
                 past.headline.push(now, view.headline.value());
                 let state = states
                     .get(watch)

@@ -4,8 +4,22 @@
 //! `fonts` and `theme` are the look, `widgets` the small parts every screen is built of.
 
 pub mod action;
+pub mod events;
+pub mod first_run;
 pub mod fonts;
+pub mod lag;
+pub mod local_time;
+pub mod overview;
+pub mod panels;
+pub mod password;
+pub mod plot;
+pub mod preferences;
+pub mod profiles;
+pub mod semi_sync;
+pub mod server;
+pub mod shell;
 pub mod theme;
+pub mod transactions;
 pub mod widgets;
 
 use crate::model::preferences::Preferences;

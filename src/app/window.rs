@@ -1,0 +1,326 @@
+//! The window: eframe on one side, the conductor on the other.
+//!
+//! `logic` takes in what the threads reported and has it judged, `ui` draws, [`App::perform`] carries out what the person
+//! asked for. Whatever may block (keychain, disk, servers) happens on threads; this one only draws.
+
+mod frames;
+mod perform;
+mod screens;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use eframe::egui::{self, ViewportBuilder};
+
+use super::conductor::Conductor;
+use super::profiles::{DeskEvent, ProfileDesk};
+use crate::link::clock;
+use crate::model::phrase::{Phrase, phrase};
+use crate::model::preferences::{LanguageChoice, Preferences, ThemeChoice, WindowSize};
+use crate::model::profile::{ServerId, TopologyId, TopologyProfile};
+use crate::model::time::Moment;
+use crate::settings::{paths, preferences};
+use crate::store::Store;
+use crate::ui::action::Action;
+use crate::ui::shell::{ShellData, ShellState, shell_ui};
+use crate::ui::widgets::Sign;
+use crate::ui::{Frame, fonts, theme};
+use crate::words::{Catalogue, Language};
+
+use frames::Pace;
+use screens::Screens;
+
+const TITLE: &str = "Replicascope";
+const ICON: &[u8] = include_bytes!("../../assets/icon.png");
+
+/// Smaller, and words would have to be cut everywhere.
+const SMALLEST: [f32; 2] = [640.0, 400.0];
+const AT_FIRST: [f32; 2] = [1280.0, 800.0];
+
+/// How to open the window.
+#[derive(Debug, Default)]
+pub struct WindowOptions {
+    /// Shown and watched at once, whether saved or not.
+    pub topology: Option<TopologyProfile>,
+    /// Where profiles and preferences are; without one nothing is loaded and nothing kept.
+    pub config_dir: Option<PathBuf>,
+}
+
+/// Why there is no window, in words.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WindowError(pub Phrase);
+
+/// Opens the window and stays until it is closed.
+pub fn run(options: WindowOptions) -> Result<(), WindowError> {
+    if cfg!(target_os = "linux") && !has_display() {
+        return Err(WindowError(phrase("window.no_display")));
+    }
+    let size = last_size(&options);
+    let native = eframe::NativeOptions {
+        viewport: viewport(size),
+        centered: size.is_none(),
+        ..eframe::NativeOptions::default()
+    };
+    let create = |creation: &eframe::CreationContext<'_>| -> Result<Box<dyn eframe::App>, _> {
+        Ok(Box::new(App::new(&creation.egui_ctx, options)?))
+    };
+    eframe::run_native(TITLE, native, Box::new(create)).map_err(why_no_window)
+}
+
+/// The size is needed before there is a window; everything else is read when it opens.
+fn last_size(options: &WindowOptions) -> Option<WindowSize> {
+    let folder = options.config_dir.as_deref()?;
+    if !paths::preferences_file(folder).exists() {
+        return None;
+    }
+    preferences::load(folder).1.window
+}
+
+fn has_display() -> bool {
+    ["WAYLAND_DISPLAY", "WAYLAND_SOCKET", "DISPLAY"]
+        .iter()
+        .any(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()))
+}
+
+fn why_no_window(error: eframe::Error) -> WindowError {
+    let reason = error.to_string();
+    WindowError(match error {
+        eframe::Error::WinitEventLoop(_) => phrase("window.no_display"),
+        eframe::Error::Glutin(_)
+        | eframe::Error::NoGlutinConfigs(..)
+        | eframe::Error::OpenGL(_) => phrase("window.no_graphics").with("reason", reason),
+        _ => phrase("window.failed").with("reason", reason),
+    })
+}
+
+fn viewport(size: Option<WindowSize>) -> ViewportBuilder {
+    let builder = ViewportBuilder::default()
+        .with_title(TITLE)
+        .with_app_id("replicascope")
+        .with_min_inner_size(SMALLEST);
+    let builder = match size {
+        Some(size) => builder
+            .with_inner_size([size.width, size.height])
+            .with_maximized(size.maximized),
+        None => builder.with_inner_size(AT_FIRST),
+    };
+    match eframe::icon_data::from_png_bytes(ICON) {
+        Ok(icon) => builder.with_icon(icon),
+        Err(_) => builder,
+    }
+}
+
+/// The program while its window is open.
+pub struct App {
+    conductor: Conductor,
+    desk: ProfileDesk,
+    /// Those of the desk, and the one named on the command line.
+    profiles: Vec<TopologyProfile>,
+    preferences: Preferences,
+    shell: ShellState,
+    screens: Screens,
+    topology: Option<TopologyId>,
+    server: Option<ServerId>,
+    paused: Option<Paused>,
+    pace: Pace,
+}
+
+/// The picture that is held still.
+struct Paused {
+    since: Moment,
+    store: Store,
+}
+
+impl App {
+    fn new(ctx: &egui::Context, options: WindowOptions) -> std::io::Result<Self> {
+        fonts::install(ctx);
+        theme::install(ctx);
+        // its steps and limits are not ours; see Action::Zoom
+        ctx.options_mut(|options| options.zoom_with_keyboard = false);
+        let wake = {
+            let ctx = ctx.clone();
+            // request_repaint would draw two frames
+            Arc::new(move || ctx.request_repaint_after(Duration::from_millis(1)))
+        };
+        let (desk, preferences) =
+            ProfileDesk::open(options.config_dir, screens::server_side(), wake)?;
+        let mut app = App {
+            conductor: Conductor::default(),
+            profiles: desk.profiles().to_vec(),
+            desk,
+            preferences,
+            shell: ShellState::default(),
+            screens: Screens::default(),
+            topology: None,
+            server: None,
+            paused: None,
+            pace: Pace::default(),
+        };
+        app.apply_preferences(ctx);
+        app.open_the_first(options.topology);
+        Ok(app)
+    }
+
+    /// The one named on the command line, else the one shown last, if it is still there.
+    fn open_the_first(&mut self, named: Option<TopologyProfile>) {
+        let last = self.preferences.last_topology.clone();
+        let mut open = last.filter(|id| self.profile(id).is_some());
+        if let Some(topology) = named {
+            open = Some(topology.id.clone());
+            if self.profile(&topology.id).is_none() {
+                self.desk.adopt(topology);
+                self.profiles = self.desk.profiles().to_vec();
+            }
+        }
+        match open {
+            Some(topology) => self.open(&topology),
+            None => self.topology = self.profiles.first().map(|p| p.id.clone()),
+        }
+    }
+
+    fn words(&self) -> &'static Catalogue {
+        Catalogue::of(match self.preferences.language {
+            LanguageChoice::Auto => super::language(),
+            LanguageChoice::English => Language::English,
+            LanguageChoice::Chinese => Language::SimplifiedChinese,
+        })
+    }
+
+    fn apply_preferences(&mut self, ctx: &egui::Context) {
+        ctx.set_zoom_factor(self.preferences.zoom);
+        ctx.set_theme(match self.preferences.theme {
+            ThemeChoice::Auto => egui::ThemePreference::System,
+            ThemeChoice::Light => egui::ThemePreference::Light,
+            ThemeChoice::Dark => egui::ThemePreference::Dark,
+        });
+    }
+
+    /// Draws everything; answers with what the person asked for.
+    fn draw(&mut self, ui: &mut egui::Ui) -> Vec<Action> {
+        let mut actions = Vec::new();
+        let words = self.words();
+        let (store, now) = match &self.paused {
+            Some(paused) => (&paused.store, paused.since),
+            None => (&self.conductor.store, clock::now()),
+        };
+        let frame = Frame {
+            store,
+            now,
+            words,
+            profiles: &self.profiles,
+            preferences: &self.preferences,
+            topology: self.topology.as_ref(),
+            server: self.server.as_ref(),
+        };
+        let data = ShellData::new(&frame);
+        let (screen, screens) = (self.shell.screen, &mut self.screens);
+        shell_ui(
+            ui,
+            &data,
+            &mut self.shell,
+            &frame,
+            &mut actions,
+            |ui, actions| {
+                screens.ui(ui, screen, &frame, actions);
+            },
+        );
+        self.screens.questions_ui(ui, &frame, &mut actions);
+        actions
+    }
+}
+
+impl eframe::App for App {
+    fn logic(&mut self, ctx: &egui::Context, _: &mut eframe::Frame) {
+        let any = self.conductor.take_in();
+        self.hear_desk(ctx);
+        let now = clock::now();
+        if self.pace.is_judging_due(now, any) {
+            self.conductor.store.judge(now);
+        }
+        let soon = self.pace.next_frame(&self.conductor.store, now);
+        ctx.request_repaint_after(soon.to_duration());
+    }
+
+    fn ui(&mut self, ui: &mut egui::Ui, _: &mut eframe::Frame) {
+        let ctx = ui.ctx().clone();
+        for action in self.draw(ui) {
+            self.perform(&ctx, action);
+        }
+        self.note_window_size(&ctx);
+    }
+
+    fn clear_color(&self, visuals: &egui::Visuals) -> [f32; 4] {
+        visuals.panel_fill.to_normalized_gamma_f32()
+    }
+
+    fn on_exit(&mut self, _: Option<&eframe::glow::Context>) {
+        self.keep_preferences();
+        // side by side: each may wait half a second for what does not answer
+        let (conductor, desk) = (&mut self.conductor, &mut self.desk);
+        std::thread::scope(|scope| {
+            scope.spawn(|| conductor.close());
+            desk.close();
+        });
+    }
+}
+
+impl App {
+    /// Kept when the program ends.
+    fn note_window_size(&mut self, ctx: &egui::Context) {
+        let zoom = ctx.zoom_factor();
+        let (rect, maximized) = ctx.input(|i| {
+            (
+                i.viewport().inner_rect,
+                i.viewport().maximized.unwrap_or(false),
+            )
+        });
+        let Some(rect) = rect else { return };
+        // a maximized window comes back to its size before
+        let size = match self.preferences.window {
+            Some(before) if maximized => WindowSize {
+                maximized,
+                ..before
+            },
+            _ => WindowSize {
+                width: rect.width() * zoom,
+                height: rect.height() * zoom,
+                maximized,
+            },
+        };
+        self.preferences.window = Some(size);
+    }
+
+    fn keep_preferences(&mut self) {
+        self.desk
+            .perform(Action::SavePreferences(self.preferences.clone()));
+    }
+
+    fn pause(&mut self, pause: bool) {
+        self.paused = pause.then(|| Paused {
+            since: clock::now(),
+            store: self.conductor.store.clone(),
+        });
+        self.shell.paused_since = self.paused.as_ref().map(|paused| paused.since);
+    }
+
+    fn say(&mut self, sign: Sign, text: &Phrase) {
+        let text = self.words().say(text);
+        self.shell.toasts.say(sign, text);
+    }
+
+    fn profile(&self, topology: &TopologyId) -> Option<&TopologyProfile> {
+        self.profiles.iter().find(|p| p.id == *topology)
+    }
+
+    /// The server that screens about one server begin with: the first replica, else the first of all.
+    fn first_server(&self, topology: &TopologyId) -> Option<ServerId> {
+        let store = &self.conductor.store;
+        let replica = store
+            .servers_of(topology)
+            .find(|server| store.role(server).is_replica())
+            .map(|server| server.registration.server.clone());
+        let profile = self.profile(topology)?;
+        replica.or_else(|| profile.servers.first().map(|s| s.id.clone()))
+    }
+}
