@@ -20,17 +20,32 @@ pub enum Threads {
 }
 
 impl Threads {
-    /// Of a replica's channels. A receiver that is still connecting is not running (R10); no channel tells nothing.
-    pub fn of(channels: &[Channel]) -> Self {
-        let mut threads = channels.iter().flat_map(|c| [&c.receiver, &c.applier]);
-        if channels.is_empty() {
-            Threads::Unknown
-        } else if threads
-            .clone()
-            .any(|t| !t.is_running() && *t != ThreadState::Untold)
-        {
+    /// Of a replica's channels, all together.
+    pub fn of_channels(channels: &[Channel]) -> Self {
+        Self::of(channels.iter().flat_map(|c| [&c.receiver, &c.applier]))
+    }
+
+    /// A receiver that is still connecting is not running (R10); no thread at all tells nothing.
+    pub fn of<'a>(threads: impl IntoIterator<Item = &'a ThreadState>) -> Self {
+        let rank = |thread: &ThreadState| match thread {
+            ThreadState::Running => Threads::Running,
+            ThreadState::Untold => Threads::Unknown,
+            ThreadState::Connecting | ThreadState::Stopped | ThreadState::Other(_) => {
+                Threads::NotRunning
+            }
+        };
+        threads
+            .into_iter()
+            .map(rank)
+            .reduce(Threads::worse)
+            .unwrap_or(Threads::Unknown)
+    }
+
+    fn worse(self, other: Threads) -> Threads {
+        let says = |threads| self == threads || other == threads;
+        if says(Threads::NotRunning) {
             Threads::NotRunning
-        } else if threads.any(|t| *t == ThreadState::Untold) {
+        } else if says(Threads::Unknown) {
             Threads::Unknown
         } else {
             Threads::Running
@@ -231,6 +246,23 @@ mod tests {
             (LagLimit::ONE_SECOND, 1_001, false),
         ] {
             assert_eq!(limit.allows(Span::from_millis(lag_ms)), allowed, "{lag_ms}");
+        }
+    }
+
+    #[test]
+    fn r10_threads_run_only_when_every_one_of_them_says_so() {
+        use ThreadState::{Connecting, Other, Running, Stopped, Untold};
+        for (threads, expected) in [
+            (&[][..], Threads::Unknown),
+            (&[Running, Running], Threads::Running),
+            (&[Connecting, Running], Threads::NotRunning),
+            (&[Running, Stopped], Threads::NotRunning),
+            (&[Running, Other("Migrating".into())], Threads::NotRunning),
+            (&[Running, Untold], Threads::Unknown),
+            (&[Untold, Stopped], Threads::NotRunning),
+            (&[Running, Running, Running, Stopped], Threads::NotRunning),
+        ] {
+            assert_eq!(Threads::of(threads), expected, "{threads:?}");
         }
     }
 
