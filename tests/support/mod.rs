@@ -9,6 +9,7 @@ pub mod proxy;
 pub mod scripted;
 pub mod servers;
 pub mod soft_renderer;
+pub mod stage;
 pub mod watching;
 pub mod writer;
 
