@@ -1,12 +1,12 @@
 //! Servers that die, freeze, hang and refuse: the others keep their rhythm, nothing is made up, and all of it heals by
-//! itself. One test at a time in here, since each counts this process's threads and file descriptors.
+//! itself. The test that counts this process's threads and file descriptors runs alone.
 
 mod support;
 
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::{Duration, Instant};
 
 use mysql::prelude::Queryable;
@@ -32,9 +32,16 @@ const HEALED_WITHIN: Duration = Duration::from_secs(15);
 /// How long the faults go round, unless REPLICASCOPE_FAULTS_TEN_MINUTES is set.
 const ROUNDS: Duration = Duration::from_secs(60);
 
-fn alone() -> MutexGuard<'static, ()> {
-    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
-    ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner)
+static COUNTING: RwLock<()> = RwLock::new(());
+
+/// No other test runs: what this process holds can be counted.
+fn alone() -> RwLockWriteGuard<'static, ()> {
+    COUNTING.write().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// No test counts what this process holds.
+fn among_others() -> RwLockReadGuard<'static, ()> {
+    COUNTING.read().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The sessions of the account monitor on a server, as root counts them.
@@ -117,7 +124,7 @@ fn down_by(view: &View<'_>, node: usize) -> Option<TroubleKind> {
 }
 
 fn faults_of_one_server_stay_its_own(plan: Plan) {
-    let _alone = alone();
+    let _uncounted = among_others();
     let topology = plan.replicas(2).start();
     let proxy = Proxy::before(topology.node(1).port());
     let mut watching = watch_through(&topology, 1, &proxy);
@@ -176,7 +183,7 @@ fn r36_r37_mariadb_faults_of_one_server_stay_its_own() {
 /// Too many connections: the server answers, and takes nobody in.
 #[test]
 fn a_full_server_is_unknown_until_there_is_room() {
-    let _alone = alone();
+    let _uncounted = among_others();
     let topology = Topology::mysql().replicas(2).start();
     let mut watching = Watching::of(&topology).poll_every(INTERVAL).start();
     watching.until_well(SOON);
@@ -202,7 +209,7 @@ fn a_full_server_is_unknown_until_there_is_room() {
 
 #[test]
 fn a_dead_source_leaves_its_replicas_unknown_and_not_late() {
-    let _alone = alone();
+    let _uncounted = among_others();
     let topology = Topology::mysql().replicas(2).start();
     let mut watching = Watching::of(&topology).poll_every(INTERVAL).start();
     watching.until_well(SOON);
@@ -249,7 +256,7 @@ fn closes_quickly_in(what: &str, topology: &Topology, fault: impl Fn(&Proxy)) {
 
 #[test]
 fn quitting_takes_less_than_a_second_at_any_moment() {
-    let _alone = alone();
+    let _uncounted = among_others();
     let topology = Topology::mysql().replicas(2).start();
     closes_quickly_in("well", &topology, |_| {});
     closes_quickly_in("silent", &topology, |proxy| proxy.set(Manner::Hold));
@@ -422,7 +429,7 @@ fn connection_errors(node: &Node) -> (u64, u64) {
 #[test]
 fn r38_a_thousand_polls_leave_no_connection_errors() {
     const POLLS: usize = 1_000;
-    let _alone = alone();
+    let _uncounted = among_others();
     // With skip-name-resolve a server keeps no host cache.
     let topology = Topology::mysql()
         .replicas(1)
