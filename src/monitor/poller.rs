@@ -103,13 +103,10 @@ impl Poller {
                 poll.bring_forward(now);
             }
             if poll.due(now) && wants_a_new_session(link.as_ref(), hurry) {
-                // The old one first: a server never carries more than our two.
-                drop(link);
-                match self.connect() {
+                match self.renew(link) {
                     Ok(new) => link = new,
                     Err(trouble) => return Ok(trouble),
                 }
-                self.thoroughness.ask_all();
             }
             if poll.due(now) {
                 match self.poll(link.as_mut(), now) {
@@ -137,6 +134,13 @@ impl Poller {
             };
             self.take_orders_until(next)?;
         }
+    }
+
+    /// A new session in place of the old one, which goes first: a server never carries more than our two.
+    fn renew(&mut self, old: Box<dyn Link>) -> Result<Box<dyn Link>, Trouble> {
+        drop(old);
+        self.thoroughness.ask_all();
+        self.connect()
     }
 
     fn poll(&mut self, link: &mut dyn Link, now: Instant) -> Result<Arc<Sample>, Trouble> {
