@@ -179,6 +179,7 @@ impl Poller {
             number: self.marks,
             asked_at: reading.asked_at,
             answered_at: reading.answered_at,
+            sent_at: clock::now(),
             position: Arc::new(reading.position),
             clock: reading.clock,
         };
