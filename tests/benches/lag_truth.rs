@@ -5,7 +5,8 @@
 //! it run Seconds_Behind_Source, a heartbeat of one second read as its age, and `replicascope watch --json`, through quiet,
 //! a locked replica, a big transaction, and stopped threads.
 //!
-//! `cargo bench --bench lag_truth [-- mysql|mariadb]`, a minute per flavour.
+//! `cargo bench --bench lag_truth [-- mysql|mariadb] [trace]`, a minute per flavour; `trace` prints every reading of the
+//! program beside the truth.
 
 mod measure;
 #[path = "../support/mod.rs"]
@@ -41,14 +42,15 @@ fn main() -> ExitCode {
     };
     let mut aims = Aims::default();
     for flavour in measure::flavours(&words) {
-        let scores = run(flavour);
+        let trace = words.iter().any(|word| word == "trace");
+        let scores = run(flavour, trace);
         judge(flavour, &scores, &mut aims);
     }
     aims.exit()
 }
 
 /// One topology, one pass through all phases.
-fn run(flavour: Flavour) -> BTreeMap<String, Score> {
+fn run(flavour: Flavour, trace: bool) -> BTreeMap<String, Score> {
     let topology = measure::plan(flavour).replicas(1).start();
     prepare(&topology);
     println!(
@@ -57,6 +59,9 @@ fn run(flavour: Flavour) -> BTreeMap<String, Score> {
         measure::build()
     );
     let (truth, estimates) = record(&topology);
+    if trace {
+        print_trace(&truth, &estimates[PRODUCT]);
+    }
     let scores: BTreeMap<String, Score> = estimates
         .iter()
         .map(|(method, samples)| (method.clone(), Score::of(samples, &truth)))
@@ -309,6 +314,17 @@ impl Truth {
             .partition_point(|commit| commit.id <= last_look.id);
         let oldest_missing = self.commits.get(visible).filter(|commit| commit.at <= at);
         Some(oldest_missing.map_or(0.0, |commit| at - commit.at))
+    }
+}
+
+fn print_trace(truth: &Truth, samples: &[Sample]) {
+    let began = truth.seen.first().map_or(0.0, |look| look.at);
+    for Sample { at, seconds } in samples {
+        let after = at - began;
+        println!(
+            "  {after:7.3} s: truth {:?}, {PRODUCT} {seconds:?}",
+            truth.lag_at(*at)
+        );
     }
 }
 
