@@ -181,7 +181,8 @@ impl Literal {
                 && rest.iter().all(|p| is_part(p))
                 && !is_file
         };
-        self.in_call || in_a_section()
+        // A dot: `named.text("gtid_mode")` of a server's variables is no key of ours.
+        (self.in_call && self.text.contains('.')) || in_a_section()
     }
 }
 

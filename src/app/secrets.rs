@@ -72,7 +72,7 @@ fn one(
 
 fn ask(user: &str, words: &Catalogue) -> Result<Secret, Phrase> {
     let prompt = words.say(&phrase("cli.password_prompt").with("user", user));
-    rpassword::prompt_password(prompt)
+    rpassword::prompt_password(format!("{prompt} "))
         .map(Secret::new)
         .map_err(|error| phrase("cli.no_password_read").with("reason", error.to_string()))
 }

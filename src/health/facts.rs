@@ -5,7 +5,7 @@ use crate::model::event::LinkState;
 use crate::model::finding::Role;
 use crate::model::gtid::Gtids;
 use crate::model::lag::LagView;
-use crate::model::phrase::Phrase;
+use crate::model::phrase::{Phrase, phrase};
 use crate::model::profile::{ExpectedRole, Thresholds};
 use crate::model::replication::Channel;
 use crate::model::sample::Sample;
@@ -39,6 +39,25 @@ impl Freshness {
     }
 }
 
+impl<'a> Facts<'a> {
+    pub fn server(&self, watch: WatchId) -> Option<&ServerFacts<'a>> {
+        self.servers.iter().find(|server| server.watch == watch)
+    }
+
+    /// Why the source of this channel says nothing of the present, when it is watched and does not. Then nobody knows
+    /// what a replica misses, whatever its own figures say (R05).
+    pub fn source_trouble(&self, channel: &ChannelFacts<'_>) -> Option<Phrase> {
+        let source = self.server(channel.source?)?;
+        let why = source.why_not_current()?;
+        let name = source.name;
+        Some(
+            phrase("lamp.source_unknown")
+                .with("source", name)
+                .with("why", why),
+        )
+    }
+}
+
 #[derive(Clone, Debug)]
 pub struct ServerFacts<'a> {
     pub watch: WatchId,
@@ -55,8 +74,9 @@ pub struct ServerFacts<'a> {
     /// The usable sample before that, for what grows between polls.
     pub previous: Option<&'a Sample>,
     pub clock: Option<ClockEstimate>,
+    /// The channels of `sample`, also while it is too old to be judged by: what was said of them is then withdrawn.
     pub channels: Vec<ChannelFacts<'a>>,
-    /// Servers watched in this topology that replicate from this one.
+    /// Servers watched in this topology that replicate from this one, as far as last seen: kept while they are down.
     pub replicas: Vec<WatchId>,
     pub memory: &'a Memory,
     /// The waiting session is broken although polls work.
@@ -66,7 +86,47 @@ pub struct ServerFacts<'a> {
 impl<'a> ServerFacts<'a> {
     /// The newest sample if it may be used for the present.
     pub fn current(&self) -> Option<&'a Sample> {
-        self.sample.filter(|_| self.freshness.is_usable())
+        self.sample.filter(|_| self.why_not_current().is_none())
+    }
+
+    /// Why the newest sample says nothing of the present.
+    pub fn why_not_current(&self) -> Option<Phrase> {
+        if let LinkState::Down { trouble, .. } = self.link {
+            return Some(trouble.what.clone());
+        }
+        match &self.freshness {
+            Freshness::Stale { why, .. } => Some(why.clone()),
+            Freshness::Never => Some(phrase("lamp.not_polled")),
+            Freshness::Fresh | Freshness::Late { .. } if self.sample.is_none() => {
+                Some(phrase("lamp.not_polled"))
+            }
+            Freshness::Fresh | Freshness::Late { .. } => None,
+        }
+    }
+
+    /// It has a status row with a source, or is a reader of its platform.
+    pub fn is_replica(&self) -> bool {
+        self.sample.is_some_and(Sample::is_replica) || self.role.is_replica()
+    }
+
+    /// Where the writes of this topology go: a server that replicates from nobody, the one the profile calls the
+    /// source, or the writable one of two that replicate from each other (R45).
+    pub fn takes_writes(&self) -> bool {
+        if !self.is_replica() {
+            return self.expected_role != ExpectedRole::Replica;
+        }
+        let writable = self.sample.and_then(Sample::is_writable) == Some(true);
+        writable && (self.expected_role == ExpectedRole::Source || self.is_in_a_ring())
+    }
+
+    /// It replicates from a server that replicates from it.
+    pub fn is_in_a_ring(&self) -> bool {
+        let from_a_replica_of_its_own = |channel: &ChannelFacts<'_>| {
+            channel
+                .source
+                .is_some_and(|source| self.replicas.contains(&source))
+        };
+        self.channels.iter().any(from_a_replica_of_its_own)
     }
 }
 
@@ -78,6 +138,8 @@ pub struct ChannelFacts<'a> {
     pub source: Option<WatchId>,
     /// When the applier was last seen to move while something waited for it; `None` while nothing waits.
     pub standing_since: Option<Moment>,
+    /// Since when the receiver has been trying to reach its source without success; `None` while it does not.
+    pub connecting_since: Option<Moment>,
     /// The age of the heartbeat row at the last five polls, newest last, as read and uncorrected.
     pub heartbeat_ages: &'a [Span],
     /// How long the source's heartbeat writer has been silent, when it is.

@@ -210,7 +210,8 @@ fn age_in_hand(scene: &Scene<'_>, thread: &ApplierThread) -> Option<Span> {
     Some(scene.replica.sample.answered_at.since(started))
 }
 
-fn biggest_applied<'a>(scene: &'a Scene<'_>) -> Option<&'a OpenTransaction> {
+/// The open transaction of an applier thread with the most rows so far.
+pub fn biggest_applied<'a>(scene: &'a Scene<'_>) -> Option<&'a OpenTransaction> {
     let transactions = scene.replica.sample.transactions.value()?;
     transactions
         .iter()

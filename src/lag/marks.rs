@@ -3,13 +3,17 @@
 //! Every mark interval the source's executed set is read at a known instant. A session on the replica waits for each
 //! mark's new part. While mark *i* is reached and mark *i+1* is not, the oldest missing transaction was committed
 //! between the two, so the lag now is `now − (a point between them)`: it grows live, whatever the replica's threads
-//! do. The point is the middle, unless the applying transaction's original commit time falls between the marks.
+//! do. The point is the applying transaction's original commit time where that falls between the marks; else it is
+//! interpolated: of n transactions between the marks the replica's set already has k, so the first missing one is
+//! expected at (k + 1)/(n + 1) of the way (the mean of that order statistic), which with nothing known is the middle.
 //! A mark equal to the one before costs nothing: nothing was written, nothing can be late ("true zero").
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
-use super::{Scene, applier};
-use crate::model::event::{Mark, WaitOutcome, Waited};
+use super::{Scene, applier, cause};
+use crate::model::event::{Mark, Position, WaitOutcome, Waited};
+use crate::model::gtid::Gtids;
 use crate::model::lag::{Measurement, Method, Reading};
 use crate::model::phrase::{Phrase, phrase};
 use crate::model::time::{Moment, Span};
@@ -21,23 +25,36 @@ const GRACE: Span = Span::from_millis(8);
 /// A commit stamp may lie this far outside its bracket: the offset of the source's clock has an error too.
 const STAMP_SLACK: Span = Span::from_millis(20);
 
+/// Rows whose events take noticeably long to write to the binary log.
+const ROWS_OF_A_BIG_ONE: u64 = 20_000;
+
 /// Marks without an answer for this long at least before the method falls silent, however short the interval.
 const SILENCE_AT_LEAST: Span = Span::from_secs(1);
 
 /// Unreached marks kept; beyond it every second one is merged away, so the bracket widens with the age it measures.
 const MARKS_KEPT: usize = 8192;
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Pending {
     number: u64,
     at: Moment,
     bound: Span,
+    position: Option<Arc<Position>>,
+}
+
+/// Sets of many intervals are not kept with their marks: thousands of those would fill the memory.
+fn worth_keeping(position: &Position) -> bool {
+    match position {
+        Position::Gtids(Gtids::MySql(set)) => set.interval_count() <= 64,
+        _ => true,
+    }
 }
 
 /// The newest mark that was reached.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Reached {
     number: u64,
+    position: Option<Arc<Position>>,
     marked_at: Moment,
     bound: Span,
     /// When the wait for it returned, less half its round trip.
@@ -83,6 +100,7 @@ impl Ledger {
             number: mark.number,
             at: mark.taken_at(),
             bound: mark.bound(),
+            position: worth_keeping(&mark.position).then(|| mark.position.clone()),
         });
         if self.pending.len() > MARKS_KEPT {
             let mut keep = false;
@@ -128,6 +146,7 @@ impl Ledger {
         let round_trip = self.quickest_wait.unwrap_or(Span::ZERO);
         self.reached = Some(Reached {
             number: mark.number,
+            position: mark.position,
             marked_at: mark.at,
             bound: mark.bound + round_trip.half(),
             seen_at: waited.answered_at - round_trip.half(),
@@ -147,7 +166,7 @@ impl Ledger {
 
     /// The number of the newest mark reached.
     pub fn reached_number(&self) -> Option<u64> {
-        self.reached.map(|reached| reached.number)
+        self.reached.as_ref().map(|reached| reached.number)
     }
 
     /// The bracket of the oldest missing transaction, when a mark is overdue.
@@ -156,10 +175,28 @@ impl Ledger {
         let round_trip = self.quickest_wait.unwrap_or(Span::ZERO);
         let overdue = now.since(next.at) > next.bound + round_trip + GRACE;
         overdue.then(|| Bracket {
-            from: self.reached.map(|reached| reached.marked_at),
+            from: self.reached.as_ref().map(|reached| reached.marked_at),
             to: next.at,
             bound: next.bound + round_trip.half(),
         })
+    }
+
+    /// How far into the bracket the first missing transaction is expected, 0…1, when the replica's set tells.
+    fn progress(&self, applied: &Gtids) -> Option<f64> {
+        let Position::Gtids(from) = self.reached.as_ref()?.position.as_deref()? else {
+            return None;
+        };
+        let Position::Gtids(to) = self.pending.front()?.position.as_deref()? else {
+            return None;
+        };
+        // A sample older than the newest reached mark says nothing about what comes after it.
+        if !applied.contains(from) {
+            return None;
+        }
+        let all = to.missing_from(from)?;
+        let missing = to.missing_from(applied)?;
+        let there = all.checked_sub(missing)?;
+        Some((there as f64 + 1.0) / (all as f64 + 1.0))
     }
 
     fn silence_limit(&self) -> Span {
@@ -223,13 +260,30 @@ fn overdue(scene: &Scene<'_>, bracket: Bracket) -> Result<(Span, Span), Phrase> 
     let width = bracket.to.since(from);
     let stamp = applier::oldest_commit_on_our_clock(scene)
         .filter(|stamp| *stamp >= from - STAMP_SLACK && *stamp <= bracket.to + STAMP_SLACK);
-    Ok(match stamp {
-        Some(commit) => (scene.now.since(commit), clock_bound(scene) + bracket.bound),
-        None => (
-            scene.now.since(from + width.half()),
-            width.half() + bracket.bound,
-        ),
-    })
+    if let Some(commit) = stamp {
+        return Ok(since_stamp(scene, bracket, commit.max(from)));
+    }
+    let gtid = &scene.replica.sample.gtid;
+    let applied = gtid.applied.as_ref().or(gtid.executed.as_ref());
+    let progress = applied
+        .zip(scene.ledger)
+        .and_then(|(applied, ledger)| ledger.progress(applied))
+        .unwrap_or(0.5);
+    let point = from + Span::from_secs_f64(width.secs_f64() * progress);
+    let bound = Span::from_secs_f64(width.secs_f64() * progress.max(1.0 - progress));
+    Ok((scene.now.since(point), bound + bracket.bound))
+}
+
+/// The stamp is taken before the transaction is written to the binary log, and nobody sees it before that is done.
+/// For a small one that is the same instant; a big one became visible somewhere between its stamp and the next mark.
+fn since_stamp(scene: &Scene<'_>, bracket: Bracket, commit: Moment) -> (Span, Span) {
+    let bound = clock_bound(scene) + bracket.bound;
+    let rows = cause::biggest_applied(scene).and_then(|transaction| transaction.rows_modified);
+    if rows.is_none_or(|rows| rows < ROWS_OF_A_BIG_ONE) {
+        return (scene.now.since(commit), bound);
+    }
+    let half = bracket.to.since(commit).or_zero().half();
+    (scene.now.since(commit + half), half + bound)
 }
 
 fn clock_bound(scene: &Scene<'_>) -> Span {
@@ -241,7 +295,7 @@ fn clock_bound(scene: &Scene<'_>) -> Span {
 
 /// Nothing is overdue: the lag is what the newest mark took, 0 when it had arrived before we asked.
 fn on_time(now: Moment, ledger: &Ledger) -> Result<(Span, Span), Phrase> {
-    let Some(reached) = ledger.reached else {
+    let Some(reached) = &ledger.reached else {
         return Err(phrase("lag.why.no_wait_yet"));
     };
     let newest_needed = now.since(reached.marked_at).min(ledger.mark_interval);
@@ -259,9 +313,7 @@ fn on_time(now: Moment, ledger: &Ledger) -> Result<(Span, Span), Phrase> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::Arc;
 
-    use crate::model::event::Position;
     use crate::model::replication::Coordinates;
     use crate::model::server::WatchId;
 
@@ -307,6 +359,29 @@ mod tests {
         ledger.waited(&waited(2, 101, 301, WaitOutcome::TimedOut));
         let bracket = ledger.bracket(at(1_100)).unwrap();
         assert_eq!((bracket.from, bracket.to), (Some(at(0)), at(100)));
+    }
+
+    #[test]
+    fn what_the_replica_has_of_a_bracket_moves_the_point_in_it() {
+        let set = |last: u64| {
+            let text = format!("00000001-aaaa-11f0-8000-000000000000:1-{last}");
+            Gtids::parse(&text, crate::model::server::Flavour::MySql).unwrap()
+        };
+        let gtid_mark = |number, millis, last| Mark {
+            position: Arc::new(Position::Gtids(set(last))),
+            ..mark(number, millis)
+        };
+        let mut ledger = Ledger::new(Span::from_millis(100));
+        ledger.marked(&gtid_mark(1, 0, 100));
+        ledger.waited(&waited(1, 1, 1, WaitOutcome::Reached));
+        ledger.marked(&gtid_mark(2, 100, 109));
+        assert_eq!(ledger.progress(&set(100)), Some(0.1), "nothing of nine");
+        assert_eq!(ledger.progress(&set(108)), Some(0.9), "all but one");
+        assert_eq!(
+            ledger.progress(&set(99)),
+            None,
+            "a sample from before the mark"
+        );
     }
 
     #[test]

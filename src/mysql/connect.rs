@@ -1,7 +1,7 @@
 //! Opening a session: name look-up, connect, login, TLS, all within limits; then the two statements that make it ours.
 
 use std::collections::HashMap;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
@@ -82,12 +82,13 @@ impl Dialer {
 
     fn connect_tcp(&self, plan: Plan, host: &str, port: u16) -> Result<Conn, Trouble> {
         let limit = self.endpoint.limits.connect;
+        let host = host.trim_start_matches('[').trim_end_matches(']');
         let found = match addresses(&self.helper, host, port, limit) {
             Bounded::TooSlow => return Err(name_slow(host, limit)),
             Bounded::Done(Err(error)) => return Err(name_unknown(host, &error)),
             Bounded::Done(Ok(found)) => found,
         };
-        let is_name = !found.iter().any(|at| at.ip().to_string() == host);
+        let is_name = host.parse::<IpAddr>().is_err();
         if is_name && self.endpoint.tls.mode == TlsMode::VerifyIdentity {
             return self.connect_by_name(plan, host, port);
         }

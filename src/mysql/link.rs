@@ -10,9 +10,10 @@ use crate::model::server::Product;
 use crate::model::time::ServerTime;
 use crate::model::trouble::Trouble;
 
+use super::asker::Asker;
 use super::dialect::Dialect;
 use super::endpoint::Endpoint;
-use super::poll::{Asker, Carried};
+use super::poll::Carried;
 use super::queries::{self, NAME, Question, Statements};
 use super::rows::{GtidCache, Row, channels, coordinates, wall};
 use super::session::Session;

@@ -4,7 +4,7 @@
 //! - [`Endpoint`] says where and how to connect; [`Dialer`] opens sessions there (`link::Dial`).
 //! - `dialect` decides once per connection what this product calls things; `queries` holds the statements.
 //! - `rows` reads answers: pure functions over named columns, tested on rows captured from real servers.
-//! - `poll` and `link` ask the questions of one poll, mark and wait (`link::Link`).
+//! - `asker`, `poll`, `wait` and `link` ask the questions of one poll, mark and wait (`link::Link`).
 //! - `trouble` sorts every failure by what the person can do; [`privileges`] knows the accounts and their GRANTs.
 
 mod endpoint;
@@ -19,6 +19,7 @@ mod dialect;
 mod queries;
 mod rows;
 
+mod asker;
 mod link;
 mod poll;
 mod wait;

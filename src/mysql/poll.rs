@@ -4,122 +4,33 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::link::{Depth, clock};
-use crate::model::phrase::{Phrase, phrase};
+use crate::model::phrase::phrase;
 use crate::model::replication::{ApplierThread, Channel, Coordinates};
 use crate::model::sample::{
     Answer, BinaryLog, ClockReading, FoundReplica, HeartbeatRows, LockWait, Named, OpenTransaction,
     PlatformLag, PollCost, RunningStatement, Sample, ScheduledEvent,
 };
-use crate::model::server::Product;
 use crate::model::time::{Moment, ServerTime, Span};
 use crate::model::trouble::{Trouble, TroubleKind};
 
+use super::asker::Asker;
 use super::dialect::has_gtids;
-use super::endpoint::Endpoint;
 use super::link::MySqlLink;
-use super::privileges;
-use super::queries::{NAME, Question};
-use super::rows::{self, Rows};
-use super::session::Session;
+use super::queries::Question;
+use super::rows;
 use super::trouble::unreadable;
 
-/// How long a refused question is not asked again (R34).
-const ASK_AGAIN_AFTER: Span = Span::from_secs(60);
-
 /// Open transactions are told in whole seconds and matter from several on: asked no more often than this, and carried
-/// along in between, they cost half.
-const TRANSACTIONS_STAY_FOR: Span = Span::from_millis(1500);
+/// along in between, they cost half. The same for a source's own position.
+const STAYS_FOR: Span = Span::from_millis(1500);
 
-/// Asks, and remembers what was refused.
-pub struct Asker {
-    pub session: Session,
-    product: Product,
-    endpoint: Arc<Endpoint>,
-    refused: HashMap<Question, (Trouble, Moment)>,
-    /// `CURRENT_USER()` as an SQL account name; learned when a GRANT has to be written.
-    account: Option<String>,
-}
+/// An answer this young belongs to the poll that is running.
+const JUST_NOW: Span = Span::from_millis(500);
 
-impl Asker {
-    pub fn new(session: Session, product: Product, endpoint: Arc<Endpoint>) -> Self {
-        Asker {
-            session,
-            product,
-            endpoint,
-            refused: HashMap::new(),
-            account: None,
-        }
-    }
-
-    /// Asks and reads. `Err` only when the connection is out of step or gone.
-    pub fn ask<T>(
-        &mut self,
-        question: Question,
-        sql: &str,
-        read: impl FnOnce(Rows) -> T,
-    ) -> Result<Answer<T>, Trouble> {
-        if let Some((trouble, until)) = self.refused.get(&question) {
-            if clock::now() < *until {
-                return Ok(Answer::Refused(trouble.clone()));
-            }
-            self.refused.remove(&question);
-        }
-        match self.session.ask(question, sql) {
-            Ok(rows) => Ok(Answer::Known {
-                value: read(rows),
-                at: clock::now(),
-            }),
-            Err(trouble) if self.session.is_spoiled() => Err(trouble),
-            Err(trouble) => self.refuse(question, trouble).map(Answer::Refused),
-        }
-    }
-
-    fn refuse(&mut self, question: Question, mut trouble: Trouble) -> Result<Trouble, Trouble> {
-        if trouble.kind == TroubleKind::MissingPrivilege {
-            // A question over several tables may fail for any of them; the server names this one.
-            let needs_process = trouble.detail.contains("PROCESS privilege");
-            let missing = if needs_process {
-                Question::Transactions
-            } else {
-                question
-            };
-            trouble.hint = self.grant(missing)?;
-        }
-        let stays = matches!(
-            trouble.kind,
-            TroubleKind::MissingPrivilege | TroubleKind::Unsupported | TroubleKind::AccessDenied
-        );
-        if stays {
-            let until = clock::now() + ASK_AGAIN_AFTER;
-            self.refused.insert(question, (trouble.clone(), until));
-        }
-        Ok(trouble)
-    }
-
-    /// The GRANT that would have the question answered, for this product and this account (R34).
-    pub fn grant(&mut self, question: Question) -> Result<Option<Phrase>, Trouble> {
-        let account = self.account()?;
-        let heartbeat = self.endpoint.heartbeat.as_ref();
-        Ok(privileges::grant(question, &self.product, heartbeat)
-            .map(|grant| phrase("trouble.hint.grant").with("sql", grant.sql(&account))))
-    }
-
-    fn account(&mut self) -> Result<String, Trouble> {
-        if let Some(account) = &self.account {
-            return Ok(account.clone());
-        }
-        let sql = format!("{NAME}SELECT CURRENT_USER()");
-        let account = match self.session.ask(Question::Grants, &sql) {
-            Ok(rows) => rows
-                .single()
-                .map(|bytes| String::from_utf8_lossy(bytes).into_owned()),
-            Err(trouble) if self.session.is_spoiled() => return Err(trouble),
-            Err(_) => None,
-        };
-        let account = privileges::account_name(account.as_deref(), &self.endpoint.user);
-        self.account = Some(account.clone());
-        Ok(account)
-    }
+/// What is asked only while something is late.
+struct Suspicion {
+    lock_waits: Answer<Vec<LockWait>>,
+    statements: Answer<Vec<RunningStatement>>,
 }
 
 /// Answers to questions asked more rarely, carried along with their own time.
@@ -163,10 +74,11 @@ impl MySqlLink {
             self.ask_rarely()?;
         }
         let transactions = self.ask_transactions()?;
+        let binlog = self.own_position(&channels, &status)?;
         let appliers = self.ask_appliers(depth, &mut channels, &transactions)?;
         let heartbeat = self.ask_heartbeat(facts.now)?;
         let platform_lag = self.ask_platform_lag()?;
-        let (lock_waits, running) = self.ask_suspicious(depth, &transactions)?;
+        let suspicion = self.ask_suspicious(depth, &transactions)?;
         let mut identity = facts.identity;
         identity.uptime = status
             .value()
@@ -186,14 +98,14 @@ impl MySqlLink {
             gtid: facts.gtid,
             channels,
             appliers,
-            binlog: self.carried.binlog.clone(),
+            binlog,
             status,
             settings: self.carried.settings.clone(),
             semi_sync,
             heartbeat,
             transactions,
-            lock_waits,
-            statements: running,
+            lock_waits: suspicion.lock_waits,
+            statements: suspicion.statements,
             found_replicas: self.carried.replicas.clone(),
             events: self.carried.events.clone(),
             binary_logs: self.carried.binary_logs.clone(),
@@ -242,17 +154,59 @@ impl MySqlLink {
     }
 
     fn ask_transactions(&mut self) -> Result<Answer<Vec<OpenTransaction>>, Trouble> {
-        let is_recent = match &self.carried.transactions {
-            Answer::Known { at, .. } => clock::now().since(*at) < TRANSACTIONS_STAY_FOR,
-            _ => false,
-        };
-        if !is_recent {
+        if !is_recent(&self.carried.transactions) {
             let sql = &self.statements.transactions;
             self.carried.transactions = self.asker.ask(Question::Transactions, sql, |answer| {
                 rows::transactions(&answer)
             })?;
         }
         Ok(self.carried.transactions.clone())
+    }
+
+    /// The server's own write position. MariaDB tells it among its counters. A MySQL source is asked for it in those
+    /// polls that do not ask for transactions, so that no poll of a source has more than four statements; a replica
+    /// at full polls only.
+    fn own_position(
+        &mut self,
+        channels: &Answer<Vec<Channel>>,
+        status: &Answer<Named>,
+    ) -> Result<Answer<Coordinates>, Trouble> {
+        if let Answer::Known { value, at } = status
+            && let Some(value) = rows::binlog_snapshot(value)
+        {
+            return Ok(Answer::Known { value, at: *at });
+        }
+        let is_source = channels.value().is_some_and(Vec::is_empty);
+        let just_asked = |at: Moment| clock::now().since(at) < JUST_NOW;
+        let asked_transactions = match &self.carried.transactions {
+            Answer::Known { at, .. } => just_asked(*at),
+            _ => false,
+        };
+        if is_source
+            && self.dialect.log_bin
+            && !asked_transactions
+            && !is_recent(&self.carried.binlog)
+        {
+            self.ask_position()?;
+        }
+        Ok(self.carried.binlog.clone())
+    }
+
+    fn ask_position(&mut self) -> Result<(), Trouble> {
+        let sql = &self.statements.binlog_position;
+        let position = self.asker.ask(Question::BinlogPosition, sql, |answer| {
+            rows::coordinates(&answer)
+        })?;
+        self.carried.binlog = match position {
+            Answer::Known {
+                value: Some(value),
+                at,
+            } => Answer::Known { value, at },
+            Answer::Known { value: None, .. } => not_asked("trouble.not_asked.no_binlog"),
+            Answer::Refused(trouble) => Answer::Refused(trouble),
+            Answer::NotAsked { why } => Answer::NotAsked { why },
+        };
+        Ok(())
     }
 
     /// Only where there are channels, or where we may not know. Adds the receivers' times to the channels.
@@ -332,7 +286,7 @@ impl MySqlLink {
         if is_missing && sql[0] != sql[1] {
             let older = sql[1].clone();
             self.statements.platform_lag = Some([older.clone(), older]);
-            self.asker.refused.remove(&Question::PlatformLag);
+            self.asker.ask_anew(Question::PlatformLag);
             return self.ask_platform_lag();
         }
         Ok(answer)
@@ -353,32 +307,23 @@ impl MySqlLink {
             carried.binary_logs = not_asked("trouble.not_asked.no_binlog");
             return Ok(());
         }
-        let position = asker.ask(Question::BinlogPosition, &sql.binlog_position, |answer| {
-            rows::coordinates(&answer)
-        })?;
-        carried.binlog = match position {
-            Answer::Known {
-                value: Some(value),
-                at,
-            } => Answer::Known { value, at },
-            Answer::Known { value: None, .. } => not_asked("trouble.not_asked.no_binlog"),
-            Answer::Refused(trouble) => Answer::Refused(trouble),
-            Answer::NotAsked { why } => Answer::NotAsked { why },
-        };
         carried.binary_logs = asker.ask(Question::BinaryLogs, &sql.binary_logs, |answer| {
             Arc::new(rows::binary_logs(&answer))
         })?;
-        Ok(())
+        self.ask_position()
     }
 
     fn ask_suspicious(
         &mut self,
         depth: Depth,
         transactions: &Answer<Vec<OpenTransaction>>,
-    ) -> Result<(Answer<Vec<LockWait>>, Answer<Vec<RunningStatement>>), Trouble> {
+    ) -> Result<Suspicion, Trouble> {
         if depth != Depth::Suspicious {
             let why = "trouble.not_asked.not_suspicious";
-            return Ok((not_asked(why), not_asked(why)));
+            return Ok(Suspicion {
+                lock_waits: not_asked(why),
+                statements: not_asked(why),
+            });
         }
         let sql = &self.statements.lock_waits;
         let mut waits = self
@@ -386,7 +331,10 @@ impl MySqlLink {
             .ask(Question::LockWaits, sql, |answer| rows::lock_waits(&answer))?;
         // Without PROCESS the list has nobody but ourselves in it: that is no answer (R35).
         if let Some(refused) = without_process(transactions) {
-            return Ok((waits, refused));
+            return Ok(Suspicion {
+                lock_waits: waits,
+                statements: refused,
+            });
         }
         let mut seen = Vec::new();
         let sql = &self.statements.statements;
@@ -404,7 +352,17 @@ impl MySqlLink {
             }
             _ => {}
         }
-        Ok((waits, running))
+        Ok(Suspicion {
+            lock_waits: waits,
+            statements: running,
+        })
+    }
+}
+
+fn is_recent<T>(answer: &Answer<T>) -> bool {
+    match answer {
+        Answer::Known { at, .. } => clock::now().since(*at) < STAYS_FOR,
+        _ => false,
     }
 }
 

@@ -6,10 +6,10 @@ use crate::model::phrase::{Phrase, phrase};
 use crate::model::server::{Product, Version};
 use crate::model::trouble::{Trouble, TroubleKind};
 
+use super::asker::Asker;
 use super::connect::Dialer;
 use super::dialect::Dialect;
 use super::endpoint::{Endpoint, HeartbeatTable};
-use super::poll::Asker;
 use super::queries::{NAME, Question, Statements, identifier, literal};
 use super::rows::{Rows, named};
 
@@ -205,7 +205,8 @@ fn tested_statement<'a>(
 ) -> Option<&'a str> {
     match question {
         Question::Channels => Some(&statements.channels),
-        Question::Appliers => statements.appliers.as_deref(),
+        // MariaDB's come from the process list, which leaves out what PROCESS would show: the transactions tell.
+        Question::Appliers if !dialect.product.is_mariadb() => statements.appliers.as_deref(),
         Question::BinlogPosition if dialect.log_bin => Some(&statements.binlog_position),
         Question::BinaryLogs if dialect.log_bin => Some(&statements.binary_logs),
         Question::Replicas => Some(&statements.replicas),

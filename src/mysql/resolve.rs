@@ -67,8 +67,7 @@ pub fn addresses(
     port: u16,
     limit: Duration,
 ) -> Bounded<std::io::Result<Vec<SocketAddr>>> {
-    let literal = host.trim_start_matches('[').trim_end_matches(']');
-    if let Ok(ip) = literal.parse::<IpAddr>() {
+    if let Ok(ip) = host.parse::<IpAddr>() {
         return Bounded::Done(Ok(vec![SocketAddr::new(ip, port)]));
     }
     let name = host.to_owned();
@@ -108,7 +107,6 @@ mod tests {
         for (host, shown) in [
             ("127.0.0.1", "127.0.0.1:3306"),
             ("2abc::1", "[2abc::1]:3306"),
-            ("[2abc::1]", "[2abc::1]:3306"),
         ] {
             let Bounded::Done(Ok(found)) = addresses(&helper, host, 3306, Duration::ZERO) else {
                 panic!("{host} is a literal");

@@ -14,7 +14,7 @@ use mysql::{ClientIdentity, SslOpts};
 use rustls::crypto::{CryptoProvider, WebPkiSupportedAlgorithms};
 use rustls::pki_types::{
     AlgorithmIdentifier, CertificateDer, InvalidSignature, SignatureVerificationAlgorithm,
-    pem::PemObject,
+    SubjectPublicKeyInfoDer, pem::PemObject,
 };
 
 use super::endpoint::{Tls, TlsMode};
@@ -30,8 +30,12 @@ pub enum TlsProblem {
     HalfIdentity,
 }
 
-/// The driver's options for a mode; `None` for plain text.
+/// The driver's options for a mode; `None` for plain text. Through a Unix socket the driver never encrypts, whatever
+/// the mode: nobody is in between.
 pub fn options(tls: &Tls) -> Result<Option<SslOpts>, TlsProblem> {
+    if let Some(key) = &tls.server_public_key {
+        check_public_key(key)?;
+    }
     let options = match tls.mode {
         TlsMode::Off => return Ok(None),
         TlsMode::Required => SslOpts::default()
@@ -93,6 +97,14 @@ fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsProblem>
         (true, Some(0x30)) => Ok(vec![CertificateDer::from(bytes)]),
         (true, _) => Err(bad_file(path, "no certificate in it")),
     }
+}
+
+/// The driver panics over a key it cannot read.
+fn check_public_key(path: &Path) -> Result<(), TlsProblem> {
+    let bytes = readable_file(path)?;
+    SubjectPublicKeyInfoDer::from_pem_slice(&bytes)
+        .map(drop)
+        .map_err(|_| bad_file(path, "no PEM public key in it"))
 }
 
 fn readable_file(path: &Path) -> Result<Vec<u8>, TlsProblem> {

@@ -44,7 +44,14 @@ pub fn trouble(error: &Error, doing: Doing<'_>) -> Trouble {
             doing.sentence("trouble.connect.not_mysql", "trouble.asking.unreadable"),
             error,
         ),
-        Error::TlsError(_) => tls(error.to_string(), doing),
+        Error::TlsError(_) => with_hint(
+            plain(
+                TroubleKind::Tls,
+                doing.sentence("trouble.connect.tls", "trouble.asking.lost"),
+                error,
+            ),
+            "trouble.hint.tls",
+        ),
         Error::DriverError(e) => from_driver(e, doing),
         Error::UrlError(_) | Error::FromValueError(_) | Error::FromRowError(_) => plain(
             TroubleKind::Unreadable,
@@ -80,20 +87,38 @@ fn from_io(error: &io::Error, doing: Doing<'_>) -> Trouble {
         ConnectionRefused, HostUnreachable, InvalidData, NetworkUnreachable, NotFound,
         PermissionDenied, TimedOut, WouldBlock,
     };
+    if let Some(reason) = tls_reason(error) {
+        return tls(reason, error.to_string(), doing);
+    }
     match error.kind() {
         // A silent peer reads "Resource temporarily unavailable".
         WouldBlock | TimedOut => timed_out(doing),
-        InvalidData => tls(error.to_string(), doing),
-        ConnectionRefused | HostUnreachable | NetworkUnreachable => {
+        ConnectionRefused | HostUnreachable | NetworkUnreachable | NotFound | PermissionDenied => {
             unreachable(error.to_string(), doing)
         }
-        NotFound | PermissionDenied => unreachable(error.to_string(), doing),
+        _ if error.kind() == InvalidData || is_parse_error(error) => plain(
+            TroubleKind::Unreadable,
+            doing.sentence("trouble.connect.not_mysql", "trouble.asking.unreadable"),
+            error,
+        ),
         _ => plain(
             TroubleKind::Lost,
             doing.sentence("trouble.connect.lost", "trouble.asking.lost"),
             error,
         ),
     }
+}
+
+/// rustls's own error, which travels inside an I/O error.
+fn tls_reason(error: &io::Error) -> Option<&rustls::Error> {
+    error.get_ref()?.downcast_ref()
+}
+
+/// The driver's parsers report a packet they cannot read as an unexpected end of input.
+fn is_parse_error(error: &io::Error) -> bool {
+    error
+        .get_ref()
+        .is_some_and(|inner| inner.to_string().starts_with("can't parse"))
 }
 
 fn timed_out(doing: Doing<'_>) -> Trouble {
@@ -116,16 +141,22 @@ fn unreachable(detail: String, doing: Doing<'_>) -> Trouble {
     with_hint(trouble, "trouble.hint.address")
 }
 
-fn tls(detail: String, doing: Doing<'_>) -> Trouble {
+fn tls(reason: &rustls::Error, detail: String, doing: Doing<'_>) -> Trouble {
+    use rustls::CertificateError::{
+        BadSignature, Expired, ExpiredContext, NotValidForName, NotValidForNameContext,
+        NotValidYet, NotValidYetContext, UnknownIssuer,
+    };
     let what = doing.sentence("trouble.connect.tls", "trouble.asking.lost");
-    let hint = if detail.contains("not valid for name") || detail.contains("NotValidForName") {
-        "trouble.hint.tls_name"
-    } else if detail.contains("UnknownIssuer") || detail.contains("BadSignature") {
-        "trouble.hint.tls_issuer"
-    } else if detail.contains("Expired") || detail.contains("expired") {
-        "trouble.hint.tls_expired"
-    } else {
-        "trouble.hint.tls"
+    let hint = match reason {
+        rustls::Error::InvalidCertificate(problem) => match problem {
+            NotValidForName | NotValidForNameContext { .. } => "trouble.hint.tls_name",
+            UnknownIssuer | BadSignature => "trouble.hint.tls_issuer",
+            Expired | ExpiredContext { .. } | NotValidYet | NotValidYetContext { .. } => {
+                "trouble.hint.tls_expired"
+            }
+            _ => "trouble.hint.tls",
+        },
+        _ => "trouble.hint.tls",
     };
     with_hint(plain(TroubleKind::Tls, what, detail), hint)
 }
@@ -405,10 +436,12 @@ mod tests {
     #[test]
     fn r39_a_certificate_for_another_name_is_named() {
         let endpoint = endpoint();
-        let error = io::Error::new(
-            io::ErrorKind::InvalidData,
-            "invalid peer certificate: certificate not valid for name \"db1\"; certificate is only valid for db2",
-        );
+        let certificate =
+            rustls::Error::InvalidCertificate(rustls::CertificateError::NotValidForNameContext {
+                expected: "db1".try_into().expect("a name"),
+                presented: vec!["DnsName(\"db2\")".into()],
+            });
+        let error = io::Error::new(io::ErrorKind::InvalidData, certificate);
         let told = trouble(
             &Error::CodecError(PacketCodecError::Io(error)),
             Doing::Connecting(&endpoint),
@@ -418,6 +451,22 @@ mod tests {
             told.hint.map(|hint| hint.key),
             Some("trouble.hint.tls_name")
         );
-        assert!(told.detail.contains("only valid for db2"));
+        assert!(told.detail.contains("db2"), "{}", told.detail);
+    }
+
+    #[test]
+    fn a_peer_that_is_no_mysql_server_is_said_to_be_none() {
+        let endpoint = endpoint();
+        for error in [
+            io::Error::new(io::ErrorKind::InvalidData, "no null terminator"),
+            io::Error::new(
+                io::ErrorKind::UnexpectedEof,
+                "can't parse: buf doesn't have enough data",
+            ),
+        ] {
+            let told = trouble(&Error::IoError(error), Doing::Connecting(&endpoint));
+            assert_eq!(told.kind, TroubleKind::Unreadable);
+            assert_eq!(told.what.key, "trouble.connect.not_mysql");
+        }
     }
 }

@@ -288,6 +288,7 @@ fn channel_facts<'a>(
         lag: view.clone(),
         source: *source,
         standing_since: past.and_then(|past| past.standing_since).filter(|_| waits),
+        connecting_since: past.and_then(|past| past.connecting_since),
         heartbeat_ages: past.map_or(&[], |past| past.heartbeat_ages.as_slice()),
         writer_silent_for: *silent_for,
         counts: channel.has_ever_run()

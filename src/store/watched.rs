@@ -14,6 +14,7 @@ use crate::model::event::LinkState;
 use crate::model::lag::Method;
 use crate::model::phrase::{Phrase, phrase};
 use crate::model::profile::{Address, ExpectedRole, Intervals, ServerId, Thresholds, TopologyId};
+use crate::model::replication::ThreadState;
 use crate::model::sample::Sample;
 use crate::model::server::WatchId;
 use crate::model::time::{Moment, Span};
@@ -44,6 +45,8 @@ pub struct ChannelPast {
     pub lane: Lane,
     /// Since when the applier stands although something waits.
     pub standing_since: Option<Moment>,
+    /// Since when the receiver tries to reach its source in vain.
+    pub connecting_since: Option<Moment>,
     pub heartbeat_ages: Vec<Span>,
 }
 
@@ -199,6 +202,7 @@ impl Watched {
                 .values_mut()
                 .for_each(|series| series.push(at, None));
             past.standing_since = None;
+            past.connecting_since = None;
             past.heartbeat_ages.clear();
         }
     }
@@ -212,6 +216,10 @@ impl Watched {
             });
             let moved = before != Some((channel.executed.clone(), sample.gtid.applied.clone()));
             let past = self.channels.entry(channel.name.clone()).or_default();
+            past.connecting_since = match channel.receiver {
+                ThreadState::Connecting => past.connecting_since.or(Some(sample.answered_at)),
+                _ => None,
+            };
             if moved {
                 past.standing_since = None;
             } else if past.standing_since.is_none() {

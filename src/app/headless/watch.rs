@@ -21,7 +21,8 @@ pub fn run(args: &WatchArgs, words: &Catalogue) -> Result<(), Phrase> {
     let interval = profile.intervals.poll.to_duration();
     let started = Instant::now();
     let end = args.run_for.map(|span| started + span.to_duration());
-    let mut next = started + interval;
+    // A little after the polls, so that what is printed is new.
+    let mut next = started + interval.mul_f64(0.25);
     let mut out = io::stdout().lock();
     loop {
         let now = Instant::now();

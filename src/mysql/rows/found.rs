@@ -1,7 +1,7 @@
 //! What a server knows of its surroundings: replicas, events, binary logs, its own write position, Aurora's lag.
 
 use crate::model::replication::Coordinates;
-use crate::model::sample::{BinaryLog, FoundReplica, PlatformLag, ScheduledEvent};
+use crate::model::sample::{BinaryLog, FoundReplica, Named, PlatformLag, ScheduledEvent};
 use crate::model::time::Span;
 
 use super::{Row, Rows, micros};
@@ -83,6 +83,17 @@ pub fn coordinates(rows: &Rows) -> Option<Coordinates> {
     Some(Coordinates {
         file: row.filled(&["File"])?,
         position: row.told(&["Position"])?,
+    })
+}
+
+/// MariaDB's write position among its counters; empty names where there is no binary log.
+pub fn binlog_snapshot(status: &Named) -> Option<Coordinates> {
+    Some(Coordinates {
+        file: status
+            .text("binlog_snapshot_file")
+            .filter(|file| !file.is_empty())?
+            .to_owned(),
+        position: status.number(&["binlog_snapshot_position"])?,
     })
 }
 

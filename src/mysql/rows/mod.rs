@@ -17,7 +17,9 @@ pub mod captured;
 pub use applier::{appliers, mariadb_appliers};
 pub use channel::channels;
 pub use facts::{Facts, GtidCache, facts};
-pub use found::{binary_logs, coordinates, dump_threads, events, found_replicas, platform_lag};
+pub use found::{
+    binary_logs, binlog_snapshot, coordinates, dump_threads, events, found_replicas, platform_lag,
+};
 pub use heartbeat::{heartbeat, wall};
 pub use locks::{add_waits_seen_in_states, lock_waits, statements, waits_seen_in_states};
 pub use named::{named, semi_sync};

@@ -1,10 +1,18 @@
 //! Every statement we send, in each dialect. Single-quoted literals only, so that no `sql_mode` changes their meaning
 //! (R42); each begins with a comment that names us in process lists and logs; all of them only read.
 
+mod appliers;
+mod locks;
+mod names;
+
 use crate::model::time::Span;
 
 use super::dialect::Dialect;
 use super::endpoint::{HeartbeatTable, Limits};
+
+use appliers::appliers;
+use locks::lock_waits;
+use names::{SETTINGS, STATUS};
 
 /// One thing asked of a server; decides the words and the privilege when it is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -224,85 +232,6 @@ pub fn binlog_position(dialect: &Dialect) -> &'static str {
     }
 }
 
-/// Workers, coordinators and receivers in one answer; stamps as Unix time, so that no session time zone matters.
-fn appliers(dialect: &Dialect) -> Option<String> {
-    if dialect.has_applier_times() {
-        Some(applier_times(dialect))
-    } else if dialect.has_applier_tables() {
-        Some(applier_tables_57())
-    } else if dialect.product.is_mariadb() {
-        Some(format!(
-            "{NAME}SELECT ID AS id, COMMAND AS command, STATE AS state FROM information_schema.PROCESSLIST \
-             WHERE USER = 'system user'"
-        ))
-    } else {
-        None
-    }
-}
-
-fn applier_times(dialect: &Dialect) -> String {
-    let counted = dialect.product.is_mysql_from(8, 0, 13);
-    let retries = |name: &str| match counted {
-        true => format!("w.{name}_TRANSACTION_RETRIES_COUNT"),
-        false => "0".to_owned(),
-    };
-    let unix = |name: &str| format!("UNIX_TIMESTAMP({name})");
-    let error = "LAST_ERROR_NUMBER AS error_number, LAST_ERROR_MESSAGE AS error_text, \
-                 CAST(LAST_ERROR_TIMESTAMP AS CHAR) AS error_at";
-    let workers = format!(
-        "SELECT 'w' AS part, CHANNEL_NAME AS channel_name, WORKER_ID AS worker_id, PROCESSLIST_ID AS thread, \
-         SERVICE_STATE AS service_state, {error}, \
-         APPLYING_TRANSACTION AS now_gtid, {} AS now_commit, {} AS now_start, {} AS now_retries, \
-         LAST_APPLIED_TRANSACTION AS last_gtid, {} AS last_commit, {} AS last_start, {} AS last_end, \
-         {} AS last_retries, NULL AS heartbeat \
-         FROM performance_schema.replication_applier_status_by_worker w \
-         LEFT JOIN performance_schema.threads t ON t.THREAD_ID = w.THREAD_ID",
-        unix("APPLYING_TRANSACTION_ORIGINAL_COMMIT_TIMESTAMP"),
-        unix("APPLYING_TRANSACTION_START_APPLY_TIMESTAMP"),
-        retries("APPLYING"),
-        unix("LAST_APPLIED_TRANSACTION_ORIGINAL_COMMIT_TIMESTAMP"),
-        unix("LAST_APPLIED_TRANSACTION_START_APPLY_TIMESTAMP"),
-        unix("LAST_APPLIED_TRANSACTION_END_APPLY_TIMESTAMP"),
-        retries("LAST_APPLIED"),
-    );
-    let coordinators = format!(
-        "SELECT 'c', CHANNEL_NAME, NULL, PROCESSLIST_ID, SERVICE_STATE, {error}, \
-         PROCESSING_TRANSACTION, {}, {}, 0, LAST_PROCESSED_TRANSACTION, {}, {}, {}, 0, NULL \
-         FROM performance_schema.replication_applier_status_by_coordinator c \
-         LEFT JOIN performance_schema.threads t ON t.THREAD_ID = c.THREAD_ID",
-        unix("PROCESSING_TRANSACTION_ORIGINAL_COMMIT_TIMESTAMP"),
-        unix("PROCESSING_TRANSACTION_START_BUFFER_TIMESTAMP"),
-        unix("LAST_PROCESSED_TRANSACTION_ORIGINAL_COMMIT_TIMESTAMP"),
-        unix("LAST_PROCESSED_TRANSACTION_START_BUFFER_TIMESTAMP"),
-        unix("LAST_PROCESSED_TRANSACTION_END_BUFFER_TIMESTAMP"),
-    );
-    let receivers = format!(
-        "SELECT 'r', CHANNEL_NAME, NULL, NULL, SERVICE_STATE, {error}, \
-         NULL, NULL, NULL, 0, LAST_QUEUED_TRANSACTION, {}, NULL, {}, 0, {} \
-         FROM performance_schema.replication_connection_status",
-        unix("LAST_QUEUED_TRANSACTION_ORIGINAL_COMMIT_TIMESTAMP"),
-        unix("LAST_QUEUED_TRANSACTION_END_QUEUE_TIMESTAMP"),
-        unix("LAST_HEARTBEAT_TIMESTAMP"),
-    );
-    format!("{NAME}{workers} UNION ALL {coordinators} UNION ALL {receivers}")
-}
-
-fn applier_tables_57() -> String {
-    let error = "LAST_ERROR_NUMBER AS error_number, LAST_ERROR_MESSAGE AS error_text, \
-                 CAST(LAST_ERROR_TIMESTAMP AS CHAR) AS error_at";
-    format!(
-        "{NAME}SELECT 'w' AS part, CHANNEL_NAME AS channel_name, WORKER_ID AS worker_id, PROCESSLIST_ID AS thread, \
-         SERVICE_STATE AS service_state, {error}, LAST_SEEN_TRANSACTION AS seen_gtid, NULL AS heartbeat \
-         FROM performance_schema.replication_applier_status_by_worker w \
-         LEFT JOIN performance_schema.threads t ON t.THREAD_ID = w.THREAD_ID \
-         UNION ALL SELECT 'c', CHANNEL_NAME, NULL, PROCESSLIST_ID, SERVICE_STATE, {error}, NULL, NULL \
-         FROM performance_schema.replication_applier_status_by_coordinator c \
-         LEFT JOIN performance_schema.threads t ON t.THREAD_ID = c.THREAD_ID \
-         UNION ALL SELECT 'r', CHANNEL_NAME, NULL, NULL, SERVICE_STATE, {error}, NULL, \
-         UNIX_TIMESTAMP(LAST_HEARTBEAT_TIMESTAMP) FROM performance_schema.replication_connection_status"
-    )
-}
-
 fn processlist(dialect: &Dialect) -> &'static str {
     if dialect.has_fast_processlist() {
         "performance_schema.processlist"
@@ -386,58 +315,6 @@ fn events(heartbeat: Option<&HeartbeatTable>) -> String {
     )
 }
 
-fn lock_waits(dialect: &Dialect) -> String {
-    if dialect.has_lock_tables() {
-        lock_waits_80()
-    } else {
-        lock_waits_before_80()
-    }
-}
-
-fn lock_waits_80() -> String {
-    let applier = "r.NAME IN ('thread/sql/replica_worker', 'thread/sql/replica_sql', 'thread/sql/slave_worker', \
-                   'thread/sql/slave_sql')";
-    let blocker = "b.PROCESSLIST_ID AS blocking, b.PROCESSLIST_USER AS blocking_user, \
-                   COALESCE(b.PROCESSLIST_INFO, s.SQL_TEXT) AS blocking_statement";
-    let last_statement = "LEFT JOIN performance_schema.events_statements_current s ON s.THREAD_ID = b.THREAD_ID \
-                          AND s.NESTING_EVENT_LEVEL = 0";
-    format!(
-        "{NAME}SELECT r.PROCESSLIST_ID AS waiting, {applier} AS applier, \
-         CONCAT(l.OBJECT_SCHEMA, '.', l.OBJECT_NAME) AS object, \
-         TIMESTAMPDIFF(SECOND, x.trx_wait_started, CONVERT_TZ(UTC_TIMESTAMP(), '+00:00', 'SYSTEM')) AS waited, {blocker} \
-         FROM performance_schema.data_lock_waits w \
-         JOIN performance_schema.threads r ON r.THREAD_ID = w.REQUESTING_THREAD_ID \
-         LEFT JOIN performance_schema.threads b ON b.THREAD_ID = w.BLOCKING_THREAD_ID \
-         LEFT JOIN performance_schema.data_locks l ON l.ENGINE_LOCK_ID = w.REQUESTING_ENGINE_LOCK_ID \
-         LEFT JOIN information_schema.INNODB_TRX x ON x.trx_mysql_thread_id = r.PROCESSLIST_ID {last_statement} \
-         UNION ALL SELECT r.PROCESSLIST_ID, {applier}, \
-         IF(p.OBJECT_NAME IS NULL, p.OBJECT_TYPE, CONCAT(p.OBJECT_SCHEMA, '.', p.OBJECT_NAME)), \
-         IF({applier}, NULL, r.PROCESSLIST_TIME), {blocker} \
-         FROM performance_schema.metadata_locks p \
-         JOIN performance_schema.metadata_locks g ON g.OBJECT_TYPE = p.OBJECT_TYPE \
-         AND g.OBJECT_SCHEMA <=> p.OBJECT_SCHEMA AND g.OBJECT_NAME <=> p.OBJECT_NAME \
-         AND g.LOCK_STATUS = 'GRANTED' AND g.OWNER_THREAD_ID <> p.OWNER_THREAD_ID \
-         AND (p.OBJECT_NAME IS NOT NULL OR g.LOCK_TYPE NOT LIKE 'INTENTION%') \
-         JOIN performance_schema.threads r ON r.THREAD_ID = p.OWNER_THREAD_ID \
-         JOIN performance_schema.threads b ON b.THREAD_ID = g.OWNER_THREAD_ID {last_statement} \
-         WHERE p.LOCK_STATUS = 'PENDING' LIMIT 200"
-    )
-}
-
-fn lock_waits_before_80() -> String {
-    format!(
-        "{NAME}SELECT r.trx_mysql_thread_id AS waiting, pr.USER AS applier, l.lock_table AS object, \
-         TIMESTAMPDIFF(SECOND, r.trx_wait_started, CONVERT_TZ(UTC_TIMESTAMP(), '+00:00', 'SYSTEM')) AS waited, \
-         b.trx_mysql_thread_id AS blocking, pb.USER AS blocking_user, b.trx_query AS blocking_statement \
-         FROM information_schema.INNODB_LOCK_WAITS w \
-         JOIN information_schema.INNODB_TRX r ON r.trx_id = w.requesting_trx_id \
-         JOIN information_schema.INNODB_TRX b ON b.trx_id = w.blocking_trx_id \
-         LEFT JOIN information_schema.INNODB_LOCKS l ON l.lock_id = w.requested_lock_id \
-         LEFT JOIN information_schema.PROCESSLIST pr ON pr.ID = r.trx_mysql_thread_id \
-         LEFT JOIN information_schema.PROCESSLIST pb ON pb.ID = b.trx_mysql_thread_id LIMIT 200"
-    )
-}
-
 /// Running for a second or more, and whatever waits for a lock, replication threads included.
 fn statements(dialect: &Dialect) -> String {
     format!(
@@ -480,153 +357,10 @@ fn applied(dialect: &Dialect) -> &'static str {
     }
 }
 
-/// Counters that change from poll to poll.
-const STATUS: &[&str] = &[
-    "Uptime",
-    "Threads_running",
-    "Threads_connected",
-    "Max_used_connections",
-    "Aborted_connects",
-    "Questions",
-    "Slow_queries",
-    "Com_select",
-    "Com_insert",
-    "Com_update",
-    "Com_delete",
-    "Com_replace",
-    "Com_commit",
-    "Innodb_rows_read",
-    "Innodb_rows_inserted",
-    "Innodb_rows_updated",
-    "Innodb_rows_deleted",
-    "Innodb_row_lock_current_waits",
-    "Innodb_row_lock_waits",
-    "Innodb_row_lock_time",
-    "Innodb_buffer_pool_reads",
-    "Innodb_buffer_pool_read_requests",
-    "Innodb_buffer_pool_wait_free",
-    "Innodb_log_waits",
-    "Innodb_os_log_fsyncs",
-    "Innodb_data_fsyncs",
-    "Innodb_data_reads",
-    "Innodb_data_writes",
-    "Innodb_data_pending_fsyncs",
-    "Innodb_data_pending_reads",
-    "Innodb_data_pending_writes",
-    "Innodb_os_log_pending_fsyncs",
-    "Binlog_cache_disk_use",
-    "Created_tmp_disk_tables",
-    "Binlog_snapshot_file",
-    "Binlog_snapshot_position",
-    "Rpl_semi_sync_source_status",
-    "Rpl_semi_sync_source_clients",
-    "Rpl_semi_sync_source_yes_tx",
-    "Rpl_semi_sync_source_no_tx",
-    "Rpl_semi_sync_source_no_times",
-    "Rpl_semi_sync_source_wait_sessions",
-    "Rpl_semi_sync_source_tx_avg_wait_time",
-    "Rpl_semi_sync_replica_status",
-    "Rpl_semi_sync_master_status",
-    "Rpl_semi_sync_master_clients",
-    "Rpl_semi_sync_master_yes_tx",
-    "Rpl_semi_sync_master_no_tx",
-    "Rpl_semi_sync_master_no_times",
-    "Rpl_semi_sync_master_wait_sessions",
-    "Rpl_semi_sync_master_tx_avg_wait_time",
-    "Rpl_semi_sync_slave_status",
-];
-
-/// Settings that the screens show and the rules judge, in every spelling.
-const SETTINGS: &[&str] = &[
-    "version",
-    "version_comment",
-    "gtid_mode",
-    "enforce_gtid_consistency",
-    "gtid_strict_mode",
-    "gtid_domain_id",
-    "log_bin",
-    "log_bin_basename",
-    "log_replica_updates",
-    "log_slave_updates",
-    "binlog_format",
-    "binlog_row_image",
-    "binlog_checksum",
-    "binlog_expire_logs_seconds",
-    "expire_logs_days",
-    "max_binlog_size",
-    "binlog_group_commit_sync_delay",
-    "binlog_group_commit_sync_no_delay_count",
-    "binlog_commit_wait_count",
-    "binlog_commit_wait_usec",
-    "binlog_transaction_dependency_tracking",
-    "binlog_transaction_compression",
-    "transaction_write_set_extraction",
-    "replica_parallel_workers",
-    "slave_parallel_workers",
-    "replica_parallel_type",
-    "slave_parallel_type",
-    "replica_preserve_commit_order",
-    "slave_preserve_commit_order",
-    "slave_parallel_threads",
-    "slave_parallel_mode",
-    "slave_domain_parallel_threads",
-    "slave_parallel_max_queued",
-    "replica_checkpoint_period",
-    "slave_checkpoint_period",
-    "replica_net_timeout",
-    "slave_net_timeout",
-    "replica_skip_errors",
-    "slave_skip_errors",
-    "replica_compressed_protocol",
-    "slave_compressed_protocol",
-    "replica_type_conversions",
-    "slave_type_conversions",
-    "relay_log_recovery",
-    "relay_log_space_limit",
-    "relay_log_purge",
-    "skip_replica_start",
-    "skip_slave_start",
-    "sync_binlog",
-    "sync_relay_log",
-    "innodb_flush_log_at_trx_commit",
-    "innodb_buffer_pool_size",
-    "innodb_io_capacity",
-    "innodb_read_only",
-    "read_only",
-    "super_read_only",
-    "event_scheduler",
-    "time_zone",
-    "system_time_zone",
-    "max_connections",
-    "max_allowed_packet",
-    "long_query_time",
-    "lower_case_table_names",
-    "report_host",
-    "report_port",
-    "performance_schema",
-    "session_track_gtids",
-    "sql_mode",
-    "transaction_isolation",
-    "tx_isolation",
-    "server_uid",
-    "rpl_semi_sync_source_enabled",
-    "rpl_semi_sync_source_timeout",
-    "rpl_semi_sync_source_wait_for_replica_count",
-    "rpl_semi_sync_source_wait_no_replica",
-    "rpl_semi_sync_source_wait_point",
-    "rpl_semi_sync_replica_enabled",
-    "rpl_semi_sync_master_enabled",
-    "rpl_semi_sync_master_timeout",
-    "rpl_semi_sync_master_wait_for_slave_count",
-    "rpl_semi_sync_master_wait_no_slave",
-    "rpl_semi_sync_master_wait_point",
-    "rpl_semi_sync_slave_enabled",
-];
-
 #[cfg(test)]
 mod tests {
-    use super::super::dialect::tests::dialect;
     use super::*;
+    use crate::mysql::dialect::tests::dialect;
 
     fn all(pairs: &[(&str, &str)]) -> Statements {
         Statements::new(&dialect(pairs), None, Span::from_secs(5))
