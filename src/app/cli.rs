@@ -42,8 +42,8 @@ pub struct Selection {
     pub topology: Option<String>,
 
     /// A server, as [user@]host[:port], [user@][IPv6]:port or the path of a socket; may be given several times.
-    #[arg(long, value_name = "ADDRESS", value_parser = target)]
-    pub server: Vec<Target>,
+    #[arg(long, value_name = "ADDRESS", value_parser = given)]
+    pub server: Vec<Given>,
 
     /// The account, where the address or the topology does not name one.
     #[arg(long)]
@@ -141,8 +141,19 @@ pub struct CheckArgs {
 const SHORTEST: Span = Span::from_millis(20);
 const LONGEST: Span = Span::from_secs(86_400);
 
-fn target(text: &str) -> Result<Target, String> {
-    Target::parse(text).map_err(|why| Catalogue::of(Language::English).say(&why))
+/// A server as it was given; the output names it so.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Given {
+    pub text: String,
+    pub target: Target,
+}
+
+fn given(text: &str) -> Result<Given, String> {
+    let target = Target::parse(text).map_err(|why| Catalogue::of(Language::English).say(&why))?;
+    Ok(Given {
+        text: text.trim().to_owned(),
+        target,
+    })
 }
 
 fn threshold(text: &str) -> Result<Span, String> {
@@ -175,7 +186,10 @@ mod tests {
             panic!("not watch")
         };
         assert_eq!(args.selection.server.len(), 2);
-        assert_eq!(args.selection.server[0].user.as_deref(), Some("monitor"));
+        assert_eq!(
+            args.selection.server[0].target.user.as_deref(),
+            Some("monitor")
+        );
         assert_eq!(args.selection.interval, Some(Span::from_millis(200)));
         assert!(args.json);
     }

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use super::cli::Selection;
+use super::cli::{Given, Selection};
 use crate::model::phrase::{Phrase, phrase};
 use crate::model::profile::{
-    Account, Address, HeartbeatTable, SecretSource, ServerId, ServerProfile, StampZone, Target,
+    Account, Address, HeartbeatTable, SecretSource, ServerId, ServerProfile, StampZone,
     TlsSettings, TopologyId, TopologyProfile,
 };
 use crate::settings::{paths, profiles};
@@ -49,13 +49,14 @@ pub fn saved_or_file(name: &str) -> Result<TopologyProfile, Phrase> {
     }
 }
 
-fn of_addresses(targets: &[Target]) -> TopologyProfile {
+fn of_addresses(servers: &[Given]) -> TopologyProfile {
     let mut profile = TopologyProfile::new(TopologyId("command-line".into()), "");
-    profile.servers = targets
+    profile.servers = servers
         .iter()
-        .map(|target| {
+        .map(|Given { text, target }| {
             let mut server =
                 ServerProfile::new(ServerId(target.address.to_string()), target.address.clone());
+            server.name = text.clone();
             server.account = target.user.clone().map(|user| Account {
                 user,
                 secret: SecretSource::Ask,

@@ -5,7 +5,7 @@
 //! that not even its lowered limit is reached. When a rule can no longer tell, its finding is withdrawn, not cleared:
 //! nobody knows whether it got better; when it can tell again, a finding that still holds comes back at once.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use super::judgement::{Judgement, Patience};
 use super::rules::rank;
@@ -77,11 +77,11 @@ impl Book {
             let entry = self.entries.entry(key).or_default();
             changes.extend(entry.take(judgement, now));
         }
-        let judged = |code: &str, subject: &Subject| {
-            judgements
-                .iter()
-                .any(|judgement| judgement.code == code && judgement.subject == *subject)
-        };
+        let spoken_of: HashSet<(&str, &Subject)> = judgements
+            .iter()
+            .map(|judgement| (judgement.code, &judgement.subject))
+            .collect();
+        let judged = |code: &'static str, subject: &Subject| spoken_of.contains(&(code, subject));
         self.entries.retain(|(code, subject), entry| {
             let stays = judged(code, subject);
             if !stays && entry.held.is_some() {

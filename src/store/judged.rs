@@ -4,11 +4,16 @@
 use std::collections::BTreeMap;
 
 use super::Store;
+use super::journal::{Entry, EntryKind};
 use super::watched::Watched;
 use super::wiring::Wire;
+use crate::health::book::Unknown;
 use crate::health::facts::{ChannelFacts, Facts, Freshness, ServerFacts};
+use crate::health::lamps::{self, ServerState, State};
+use crate::health::{self, Book, Change};
 use crate::lag::{self, Scene, Side};
-use crate::model::finding::{Finding, Health, Lamp, Lamps, Lit, Role, TopologyVerdict};
+use crate::model::event::LinkState;
+use crate::model::finding::{Finding, Health, Lamps, Role, TopologyVerdict};
 use crate::model::lag::{LagView, Reading};
 use crate::model::phrase::{Phrase, phrase};
 use crate::model::profile::{ExpectedRole, TopologyId};
@@ -28,6 +33,19 @@ pub struct Judged {
     /// What holds now, the gravest first.
     pub findings: Vec<Finding>,
     pub verdict: Option<TopologyVerdict>,
+    book: Book,
+}
+
+impl Judged {
+    /// Since when a finding holds.
+    pub fn since(&self, finding: &Finding) -> Option<Moment> {
+        self.book.since(finding.code, &finding.subject)
+    }
+
+    /// What the rules cannot tell now, and why: drawn grey, never green.
+    pub fn unknowns(&self) -> impl Iterator<Item = Unknown<'_>> {
+        self.book.unknowns()
+    }
 }
 
 /// One server, judged.
@@ -95,21 +113,83 @@ impl Store {
     }
 
     fn judge_topology(&mut self, topology: &TopologyId, now: Moment) {
+        let Some(mut judged) = self.judged.remove(topology) else {
+            return;
+        };
         let measured: BTreeMap<WatchId, Measured> = self
             .servers_of(topology)
             .map(|server| (server.watch(), self.measure(server, now)))
             .collect();
         let facts = self.facts(&measured, now);
+        let changes = judged.book.update(&health::judge(&facts), now);
+        let findings = judged.book.findings();
+        let states: BTreeMap<WatchId, ServerState> = facts
+            .servers
+            .iter()
+            .map(|server| (server.watch, lamps::of_server(&facts, server, &findings)))
+            .collect();
+        judged.verdict = Some(health::verdict_of_topology(&facts, &findings));
         drop(facts);
-        self.record(&measured, now);
-        let Some(judged) = self.judged.get_mut(topology) else {
-            return;
-        };
+        self.write_changes(&changes, &judged.findings, now);
+        self.record(&measured, &states, now);
         judged.at = Some(now);
+        judged.findings = findings;
         judged.servers = measured
             .into_iter()
-            .map(|(watch, m)| (watch, finished(m)))
+            .filter_map(|(watch, m)| Some((watch, finished(m, states.get(&watch)?))))
             .collect();
+        self.note_roles(&judged, now);
+        self.judged.insert(topology.clone(), judged);
+    }
+
+    /// Findings raised and cleared become entries of the journal; `before` still has the words of what is cleared.
+    fn write_changes(&mut self, changes: &[Change], before: &[Finding], now: Moment) {
+        for change in changes {
+            let (subject, kind, text) = match change {
+                Change::Raised(f) | Change::Graver(f) | Change::Milder(f) => {
+                    (&f.subject, EntryKind::Raised(f.severity), f.text.clone())
+                }
+                Change::Cleared { code, subject } => {
+                    let was = before
+                        .iter()
+                        .find(|f| f.code == *code && f.subject == *subject);
+                    let Some(was) = was else { continue };
+                    let text = phrase("journal.cleared").with("what", was.text.clone());
+                    (subject, EntryKind::Cleared, text)
+                }
+                Change::Obscured { .. } => continue,
+            };
+            let server = subject.watch().and_then(|watch| self.watched.get(&watch));
+            let server = server.map(|server| server.registration.name.clone());
+            self.journal.write(Entry {
+                at: now,
+                subject: subject.clone(),
+                server,
+                kind,
+                text,
+            });
+        }
+    }
+
+    /// A role that changed under our eyes is remembered for the rules, with the role before it.
+    fn note_roles(&mut self, judged: &Judged, now: Moment) {
+        for (watch, of_server) in &judged.servers {
+            let Some(server) = self.watched.get_mut(watch) else {
+                continue;
+            };
+            let settled = |role| !matches!(role, Role::Unknown | Role::Standalone);
+            let role = of_server.role;
+            if let Some(before) = server.role
+                && before != role
+                && settled(before)
+                && settled(role)
+            {
+                server.memory.role_changed = Some((before, now));
+            }
+            if settled(role) {
+                server.role = Some(role);
+            }
+        }
     }
 
     fn measure(&self, server: &Watched, now: Moment) -> Measured {
@@ -149,7 +229,7 @@ impl Store {
     ) -> (LagView, Option<Span>) {
         let Some(sample) = server.current(now) else {
             return (
-                lag::without_facts(Reading::unknown(why_stale(freshness))),
+                lag::without_facts(Reading::unknown(why_silent(server, freshness))),
                 None,
             );
         };
@@ -257,7 +337,12 @@ impl Store {
         }
     }
 
-    fn record(&mut self, measured: &BTreeMap<WatchId, Measured>, now: Moment) {
+    fn record(
+        &mut self,
+        measured: &BTreeMap<WatchId, Measured>,
+        states: &BTreeMap<WatchId, ServerState>,
+        now: Moment,
+    ) {
         for (watch, m) in measured {
             let Some(server) = self.watched.get_mut(watch) else {
                 continue;
@@ -265,6 +350,11 @@ impl Store {
             for (channel, view, ..) in &m.channels {
                 let past = server.channels.entry(channel.name.clone()).or_default();
                 past.headline.push(now, view.headline.value());
+                let state = states
+                    .get(watch)
+                    .and_then(|state| state_of(state, &channel.name));
+                past.lane
+                    .push(now, state.map_or(Health::Unknown, |state| state.health));
                 for (method, reading) in &view.methods {
                     past.methods
                         .entry(*method)
@@ -299,23 +389,22 @@ fn channel_facts<'a>(
     }
 }
 
-fn finished(measured: Measured) -> ServerJudged {
-    let not_judged = Lit {
-        lamp: Lamp::Unknown,
-        text: phrase("lamp.not_polled"),
-    };
-    let lamps = Lamps {
-        threads: not_judged.clone(),
-        lag: not_judged.clone(),
-        semi_sync: not_judged,
-    };
+fn state_of<'a>(server: &'a ServerState, channel: &str) -> Option<&'a State> {
+    let found = server.channels.iter().find(|(name, _)| name == channel);
+    found.map(|(_, state)| state)
+}
+
+fn finished(measured: Measured, states: &ServerState) -> ServerJudged {
     let channel = |(channel, lag, source, _): (Channel, LagView, Option<WatchId>, Option<Span>)| {
+        let state = state_of(states, &channel.name)
+            .unwrap_or(&states.server)
+            .clone();
         let judged = ChannelJudged {
             lag,
             source,
-            health: Health::Unknown,
-            routable: false,
-            lamps: lamps.clone(),
+            health: state.health,
+            routable: state.routable,
+            lamps: state.lamps,
             counts: channel.has_ever_run(),
         };
         (channel.name, judged)
@@ -326,15 +415,17 @@ fn finished(measured: Measured) -> ServerJudged {
         answer_age: measured.answer_age,
         channels: measured.channels.into_iter().map(channel).collect(),
         own_lag: measured.own_lag,
-        health: Health::Unknown,
-        routable: false,
-        lamps,
+        health: states.server.health,
+        routable: states.server.routable,
+        lamps: states.server.lamps.clone(),
     }
 }
 
-fn why_stale(freshness: &Freshness) -> Phrase {
-    match freshness {
-        Freshness::Stale { why, .. } => why.clone(),
+/// Why nothing can be said of the present.
+fn why_silent(server: &Watched, freshness: &Freshness) -> Phrase {
+    match (&server.link, freshness) {
+        (LinkState::Down { trouble, .. }, _) => trouble.what.clone(),
+        (_, Freshness::Stale { why, .. }) => why.clone(),
         _ => phrase("lag.why.not_polled_yet"),
     }
 }
@@ -342,7 +433,7 @@ fn why_stale(freshness: &Freshness) -> Phrase {
 /// The lag of a server that shows no status row.
 fn without_channel(server: &Watched, role: Role, freshness: &Freshness) -> Reading {
     let Some(sample) = server.latest.as_deref().filter(|_| freshness.is_usable()) else {
-        return Reading::unknown(why_stale(freshness));
+        return Reading::unknown(why_silent(server, freshness));
     };
     match role {
         _ if sample.product.platform == Platform::Aurora && sample.is_replica() => {

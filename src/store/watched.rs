@@ -6,11 +6,12 @@ use std::sync::Arc;
 use super::errant::Errant;
 use super::lanes::Lane;
 use super::series::Series;
-use crate::health::facts::{Freshness, Memory, Replaced};
+use crate::health::facts::{Degraded, Freshness, Memory, Replaced};
 use crate::lag::HeartbeatReading;
 use crate::lag::clock::{ClockEstimate, ClockFilter};
 use crate::lag::marks::Ledger;
 use crate::model::event::LinkState;
+use crate::model::finding::Role;
 use crate::model::lag::Method;
 use crate::model::phrase::{Phrase, phrase};
 use crate::model::profile::{Address, ExpectedRole, Intervals, ServerId, Thresholds, TopologyId};
@@ -68,6 +69,8 @@ pub struct Watched {
     pub wait_trouble: Option<Phrase>,
     pub channels: BTreeMap<String, ChannelPast>,
     pub memory: Memory,
+    /// The last role that was certain.
+    pub role: Option<Role>,
     pub errant: Errant,
 }
 
@@ -86,6 +89,7 @@ impl Watched {
             wait_trouble: None,
             channels: BTreeMap::new(),
             memory: Memory::default(),
+            role: None,
             errant: Errant::default(),
         }
     }
@@ -157,6 +161,7 @@ impl Watched {
         }
         self.note_advance(&sample);
         self.note_heartbeat(&sample);
+        self.note_semi_sync(&sample);
         self.previous = self.latest.replace(sample.clone());
         self.last_known = Some(sample);
     }
@@ -226,6 +231,34 @@ impl Watched {
                 past.standing_since = self.latest.as_ref().map(|old| old.answered_at);
             }
         }
+    }
+
+    /// Wanted and not in force: semi-sync has given way. What is committed since is not known to be on any replica.
+    fn note_semi_sync(&mut self, sample: &Sample) {
+        let source = sample
+            .semi_sync
+            .value()
+            .and_then(|facts| facts.source.as_ref());
+        let Some(source) = source.filter(|s| s.enabled == Some(true) && s.active == Some(false))
+        else {
+            if sample.semi_sync.value().is_some() {
+                self.memory.degraded = None;
+            }
+            return;
+        };
+        let before = self
+            .latest
+            .as_ref()
+            .and_then(|old| old.semi_sync.value()?.source.as_ref()?.no_tx);
+        let grown = source
+            .no_tx
+            .zip(before)
+            .map_or(0, |(now, before)| now.saturating_sub(before));
+        let degraded = self.memory.degraded.get_or_insert(Degraded {
+            since: sample.answered_at,
+            unacknowledged: 0,
+        });
+        degraded.unacknowledged += grown;
     }
 
     fn note_heartbeat(&mut self, sample: &Sample) {
