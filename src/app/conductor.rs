@@ -99,7 +99,8 @@ impl Conductor {
         }
     }
 
-    pub fn pace(&self, topology: &TopologyId, intervals: Intervals) {
+    pub fn pace(&mut self, topology: &TopologyId, intervals: Intervals) {
+        self.store.pace(topology, intervals);
         for server in self.store.servers_of(topology) {
             if let Some(watcher) = self.watchers.get(&server.watch()) {
                 watcher.pace(intervals);

@@ -4,8 +4,10 @@ pub mod cli;
 pub mod conductor;
 pub mod dialing;
 pub mod headless;
+pub mod profiles;
 pub mod secrets;
 pub mod selection;
+pub mod window;
 
 use std::process::ExitCode;
 
@@ -25,8 +27,17 @@ pub fn run(cli: Cli) -> ExitCode {
     match cli.command {
         Some(Command::Watch(args)) => end(headless::watch::run(&args, words), words),
         Some(Command::Check(args)) => headless::check::run(&args, words),
-        None => end(Ok(()), words),
+        None => end(open_window(cli.topology.as_deref()), words),
     }
+}
+
+fn open_window(topology: Option<&str>) -> Result<(), Phrase> {
+    let topology = topology.map(selection::saved_or_file).transpose()?;
+    let options = window::WindowOptions {
+        topology,
+        config_dir: crate::settings::paths::config_dir(),
+    };
+    window::run(options).map_err(|error| error.0)
 }
 
 /// To the standard error output, and only what `RUST_LOG` asks for: the terminal belongs to the readings.

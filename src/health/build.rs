@@ -153,7 +153,7 @@ impl Built {
     pub fn stale(&mut self) {
         self.freshness = Freshness::Stale {
             age: Span::from_secs(7),
-            why: phrase("test.no_answer"),
+            why: phrase("lag.why.no_answer"),
         };
     }
 }
@@ -237,7 +237,7 @@ pub fn known<T>(value: T) -> Answer<T> {
 
 fn not_asked<T>() -> Answer<T> {
     Answer::NotAsked {
-        why: phrase("test.not_asked"),
+        why: phrase("lag.why.not_polled_yet"),
     }
 }
 
@@ -330,7 +330,7 @@ pub fn measured(method: Method, value: Span) -> Reading {
 
 /// A view in which only this method has something to say.
 pub fn lag_by(method: Method, value: Span) -> LagView {
-    let mut view = without_facts(Reading::unknown(phrase("test.no_other_method")));
+    let mut view = without_facts(Reading::unknown(phrase("lag.why.no_method")));
     view.headline = measured(method, value);
     set_method(&mut view, method, measured(method, value));
     view
@@ -359,7 +359,7 @@ pub fn error(number: u32, text: &str) -> ReplicationError {
 pub fn trouble(kind: TroubleKind, code: u32, words: &str) -> Trouble {
     Trouble {
         kind,
-        what: phrase("test.trouble").with("words", words),
+        what: phrase("trouble.still_hanging").with("words", words),
         hint: None,
         code: Some(code),
         detail: words.into(),

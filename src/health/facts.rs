@@ -175,3 +175,44 @@ pub struct Degraded {
     pub since: Moment,
     pub unacknowledged: u64,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::health::build::*;
+
+    #[test]
+    fn r11_a_status_row_makes_a_replica_writable_or_not() {
+        let mut town = source_and_replica();
+        town.replica().role = Role::Unknown;
+        town.replica().sample().identity.read_only = Some(false);
+        town.replica().sample().identity.super_read_only = Some(false);
+        let facts = town.facts();
+        let told: Vec<_> = facts
+            .servers
+            .iter()
+            .map(|server| (server.is_replica(), server.takes_writes()))
+            .collect();
+        assert_eq!(told, [(false, true), (true, false)]);
+    }
+
+    #[test]
+    fn r45_in_a_ring_the_writable_half_takes_the_writes() {
+        let mut town = source_and_replica();
+        town.replica().replicas = vec![WatchId(1)];
+        assert!(!town.facts().servers[1].takes_writes());
+        town.replica().sample().identity.read_only = Some(false);
+        town.replica().sample().identity.super_read_only = Some(false);
+        assert!(town.facts().servers[1].takes_writes());
+    }
+
+    #[test]
+    fn a_server_whose_link_is_down_says_nothing_of_the_present() {
+        let mut town = source_and_replica();
+        town.source().link_down(1040, "Too many connections");
+        let facts = town.facts();
+        assert!(facts.servers[0].current().is_none());
+        let why = facts.source_trouble(&facts.servers[1].channels[0]);
+        assert_eq!(why.map(|why| why.key), Some("lamp.source_unknown"));
+    }
+}

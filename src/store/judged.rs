@@ -10,6 +10,7 @@ use super::wiring::Wire;
 use crate::health::book::Unknown;
 use crate::health::facts::{ChannelFacts, Facts, Freshness, ServerFacts};
 use crate::health::lamps::{self, ServerState, State};
+use crate::health::rules::applier_not_advancing::something_waits;
 use crate::health::{self, Book, Change};
 use crate::lag::{self, Scene, Side};
 use crate::model::event::LinkState;
@@ -26,7 +27,7 @@ use crate::model::time::{Moment, Span};
 const RECENT: Span = Span::from_secs(15);
 
 /// One topology, judged.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Judged {
     pub at: Option<Moment>,
     pub servers: BTreeMap<WatchId, ServerJudged>,
@@ -347,8 +348,13 @@ impl Store {
             let Some(server) = self.watched.get_mut(watch) else {
                 continue;
             };
+            let limit = server.registration.thresholds.lag_warning;
             for (channel, view, ..) in &m.channels {
                 let past = server.channels.entry(channel.name.clone()).or_default();
+                // An idle applier does not stand; the time counts from when work came.
+                if !something_waits(view, limit) {
+                    past.standing_since = None;
+                }
                 past.headline.push(now, view.headline.value());
                 let state = states
                     .get(watch)

@@ -7,7 +7,6 @@ mod errant;
 pub mod journal;
 pub mod judged;
 pub mod lanes;
-pub mod offers;
 pub mod series;
 pub mod watched;
 pub mod wiring;
@@ -17,7 +16,7 @@ use std::collections::BTreeMap;
 use crate::model::event::{Event, LinkState, Mark, Waited, What};
 use crate::model::finding::Subject;
 use crate::model::phrase::{Phrase, phrase};
-use crate::model::profile::TopologyId;
+use crate::model::profile::{Intervals, TopologyId};
 use crate::model::sample::Sample;
 use crate::model::server::WatchId;
 use crate::model::time::Moment;
@@ -29,7 +28,7 @@ use watched::{Registration, Watched};
 use wiring::{Candidate, Wire};
 
 /// Everything the program remembers of the servers it watches.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Store {
     watched: BTreeMap<WatchId, Watched>,
     /// Who replicates from whom, as last told.
@@ -46,6 +45,15 @@ impl Store {
             .or_default();
         self.watched
             .insert(registration.watch, Watched::new(registration, now));
+    }
+
+    /// The servers of this topology are polled and marked at another pace from now on: what is fresh changes with it.
+    pub fn pace(&mut self, topology: &TopologyId, intervals: Intervals) {
+        for server in self.watched.values_mut() {
+            if server.registration.topology == *topology {
+                server.registration.intervals = intervals;
+            }
+        }
     }
 
     /// Late events of this watch are ignored from now on.

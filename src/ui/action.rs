@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use crate::model::preferences::{LanguageChoice, Preferences, ThemeChoice};
-use crate::model::profile::{SecretKey, ServerId, TopologyId, TopologyProfile};
+use crate::model::profile::{
+    Field, HeartbeatTable, SecretKey, ServerId, TopologyId, TopologyProfile,
+};
 use crate::model::sample::FoundReplica;
 use crate::model::secret::Secret;
 use crate::model::time::Span;
@@ -58,6 +60,10 @@ pub enum Action {
     Copy(String),
 
     SaveProfile(TopologyProfile),
+    /// After a conflict: keep the other's file aside and write ours.
+    SaveOverChanges(TopologyProfile),
+    /// Read again what somebody else wrote.
+    ReloadProfiles,
     RemoveProfile(TopologyId),
     /// Try to connect and report what this account may see.
     TestProfile(TopologyProfile),
@@ -68,6 +74,13 @@ pub enum Action {
         in_keychain: bool,
     },
     ForgetPassword(SecretKey),
+    /// The person was asked and does not want to say it now.
+    DeclinePassword(SecretKey),
+    /// The SQL for an account that sees everything and changes nothing, for each flavour.
+    DescribeAccount {
+        user: String,
+        heartbeat: Option<HeartbeatTable>,
+    },
     ImportProfiles(PathBuf),
     ExportProfiles {
         topologies: Vec<TopologyId>,
@@ -93,6 +106,6 @@ pub enum Action {
 pub enum FilePurpose {
     Import,
     Export(Vec<TopologyId>),
-    /// A field of the profile form: which one.
-    Field(&'static str),
+    /// A path in the profile form.
+    Field(Field),
 }

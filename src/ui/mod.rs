@@ -4,7 +4,16 @@
 //! `fonts` and `theme` are the look, `widgets` the small parts every screen is built of.
 
 pub mod action;
+pub mod events;
+pub mod first_run;
 pub mod fonts;
+pub mod local_time;
+pub mod overview;
+pub mod password;
+pub mod plot;
+pub mod preferences;
+pub mod profiles;
+pub mod shell;
 pub mod theme;
 pub mod widgets;
 

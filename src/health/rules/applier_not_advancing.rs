@@ -5,14 +5,14 @@
 //! What to do: see what it works on and what blocks it; a huge transaction or a lock is the usual reason.
 //! Decided: something waits for the applier and its position has not moved for 5 s, or the lag limit if that is longer.
 //! A position that stands because nothing was written is no trouble, so something must be seen to wait.
-//! A delayed replica that waits on purpose, and a stopped applier, are not meant.
+//! A delayed replica that waits on purpose, and a stopped thread, are not meant.
 //! Can't tell: covered by the stale rules.
 
 use super::Rule;
 use crate::health::facts::{ChannelFacts, Facts, ServerFacts};
 use crate::health::judgement::{Draft, Judgement, Place, Say, of_channels};
 use crate::model::finding::Severity;
-use crate::model::lag::Method;
+use crate::model::lag::{LagView, Method};
 use crate::model::phrase::phrase;
 use crate::model::time::{Moment, Span};
 
@@ -35,26 +35,26 @@ pub fn standing_for(
 ) -> Option<Span> {
     let waits_on_purpose =
         channel.channel.planned_delay > Span::ZERO && channel.channel.remaining_delay.is_some();
-    if !channel.channel.applier.is_running() || waits_on_purpose {
+    let both_run = channel.channel.applier.is_running() && channel.channel.receiver.is_running();
+    if !both_run || waits_on_purpose {
         return None;
     }
-    if !something_waits(channel, server) {
+    if !something_waits(&channel.lag, server.thresholds.lag_warning) {
         return None;
     }
     let standing = now.since(channel.standing_since?);
     (standing >= STANDING_AT_LEAST.max(server.thresholds.lag_warning)).then_some(standing)
 }
 
-/// Transactions are exact, bytes rough; where neither is known, a better clock than `Seconds_Behind_Source` decides.
-fn something_waits(channel: &ChannelFacts<'_>, server: &ServerFacts<'_>) -> bool {
-    let backlog = &channel.lag.backlog;
-    let late = channel
-        .lag
-        .headline
-        .measured()
-        .is_some_and(|m| m.value >= server.thresholds.lag_warning);
-    let waiting = backlog.transactions.max(backlog.received).or(backlog.bytes);
-    late || waiting > Some(0)
+/// Is there work for the applier? What was received and not applied is exact: what has not arrived yet is the receiver's
+/// trouble. Where that is not known, transactions missing, bytes, or a lag by any method tell.
+pub fn something_waits(view: &LagView, lag_warning: Span) -> bool {
+    let backlog = &view.backlog;
+    if let Some(received) = backlog.received {
+        return received > 0;
+    }
+    let late = view.headline.value().is_some_and(|lag| lag >= lag_warning);
+    late || backlog.transactions.or(backlog.bytes) > Some(0)
 }
 
 fn judge(place: &Place<'_, '_>) -> Say {
@@ -130,6 +130,20 @@ mod tests {
         town.channel().planned_delay = Span::from_secs(3600);
         town.channel().remaining_delay = Some(Span::from_secs(10));
         assert_eq!(raised(&town, &RULE), []);
+    }
+
+    #[test]
+    fn an_applier_without_work_does_not_stand_however_late_the_replica_is() {
+        let mut town = source_and_replica();
+        town.about_channel().standing_since = Some(secs_ago(600));
+        town.late_by(Span::from_secs(600));
+        town.about_channel().lag.backlog.transactions = Some(7);
+        assert_eq!(raised(&town, &RULE).len(), 1);
+        town.about_channel().lag.backlog.received = Some(0);
+        assert_eq!(raised(&town, &RULE), [], "it is on the way");
+        town.about_channel().lag.backlog.received = None;
+        town.channel().receiver = ThreadState::Stopped;
+        assert_eq!(raised(&town, &RULE), [], "the receiver is to blame");
     }
 
     #[test]

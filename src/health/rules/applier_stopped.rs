@@ -64,6 +64,6 @@ mod tests {
         let mut town = source_and_replica();
         town.channel().applier = ThreadState::Stopped;
         town.replica().stale();
-        assert_eq!(cannot_tell(&town, &RULE), ["test.no_answer"]);
+        assert_eq!(cannot_tell(&town, &RULE), ["lag.why.no_answer"]);
     }
 }

@@ -127,6 +127,6 @@ mod tests {
         let mut town = source_and_replica();
         town.source().sample().transactions =
             Answer::Refused(trouble(TroubleKind::MissingPrivilege, 1227, "PROCESS"));
-        assert_eq!(cannot_tell(&town, &RULE), ["test.trouble"]);
+        assert_eq!(cannot_tell(&town, &RULE), ["trouble.still_hanging"]);
     }
 }

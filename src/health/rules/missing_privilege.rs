@@ -68,7 +68,7 @@ fn refusals(sample: &Sample) -> [Option<&Trouble>; 14] {
 fn grants(refused: &[&Trouble]) -> String {
     let grants: BTreeSet<&str> = refused
         .iter()
-        .filter_map(|trouble| match trouble.hint.as_ref()?.arg("grant")? {
+        .filter_map(|trouble| match trouble.hint.as_ref()?.arg("sql")? {
             Arg::Text(grant) => Some(grant.as_str()),
             _ => None,
         })
@@ -84,7 +84,7 @@ mod tests {
 
     fn refused<T>(grant: &str) -> Answer<T> {
         let mut trouble = trouble(TroubleKind::MissingPrivilege, 1227, "Access denied");
-        trouble.hint = Some(phrase("trouble.hint.grant").with("grant", grant));
+        trouble.hint = Some(phrase("trouble.hint.grant").with("sql", grant));
         Answer::Refused(trouble)
     }
 

@@ -58,7 +58,7 @@ mod tests {
             1227,
             "SLAVE MONITOR",
         ));
-        assert_eq!(cannot_tell(&town, &RULE), ["test.trouble"]);
+        assert_eq!(cannot_tell(&town, &RULE), ["trouble.still_hanging"]);
     }
 
     #[test]

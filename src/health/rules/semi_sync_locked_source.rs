@@ -4,8 +4,8 @@
 //! Why: with a huge time-out semi-sync never gives way; every writer stands still. Seen after a failover when
 //! replicas do not acknowledge the new source.
 //! What to do: bring a replica back, or lower the time-out so that the source may go on alone.
-//! Decided: active, fewer clients than required, and either sessions wait now while it must wait without replicas, or the
-//! time-out is an hour or more.
+//! Decided: active, fewer clients than required, and at three polls in a row either sessions wait while it must wait
+//! without replicas, or the time-out is an hour or more. A short time-out ends the wait before that (seen on 9.7: 1 s).
 //! Can't tell: the counters are not told.
 
 use super::{Rule, semi_sync_degraded, semi_sync_nobody_acknowledging::too_few};
@@ -24,18 +24,25 @@ pub const RULE: Rule = Rule {
 /// A time-out like this is meant as "never go on alone".
 const ENDLESS: Span = Span::from_secs(3600);
 
+const POLLS: u32 = 3;
+
 fn ask(code: &'static str, facts: &Facts<'_>) -> Vec<Judgement> {
     of_servers(code, facts, |server, sample| {
-        semi_sync_degraded::judged(server, sample, judge)
+        semi_sync_degraded::judged(server, sample, judge).after_polls(POLLS)
     })
 }
 
-pub fn is_locked(end: &SemiSyncSource) -> bool {
-    let endless = end.timeout.is_some_and(|timeout| timeout >= ENDLESS);
-    let waiting = end.wait_no_replica != Some(false) && end.wait_sessions > Some(0);
-    end.active == Some(true)
-        && too_few(end).is_some()
-        && (waiting || (endless && end.wait_no_replica != Some(false)))
+/// The next commit waits practically for ever.
+pub fn would_wait_for_ever(end: &SemiSyncSource) -> bool {
+    must_wait(end) && end.timeout.is_some_and(|timeout| timeout >= ENDLESS)
+}
+
+fn must_wait(end: &SemiSyncSource) -> bool {
+    end.active == Some(true) && too_few(end).is_some() && end.wait_no_replica != Some(false)
+}
+
+fn is_locked(end: &SemiSyncSource) -> bool {
+    would_wait_for_ever(end) || (must_wait(end) && end.wait_sessions > Some(0))
 }
 
 fn judge(end: &SemiSyncSource) -> Say {

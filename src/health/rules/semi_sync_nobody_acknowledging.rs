@@ -4,10 +4,10 @@
 //! Why: status ON alone looks safe; the first commit pays the whole time-out (R24).
 //! What to do: see why the replicas are gone; one that was set to acknowledge while its receiver ran needs its receiver
 //! restarted.
-//! Decided: enabled, active, fewer registered clients than each commit needs. The locked case has a rule of its own.
+//! Decided: enabled, active, fewer registered clients than each commit needs. That commits really hang is another rule's.
 //! Can't tell: the counters are not told.
 
-use super::{Rule, semi_sync_degraded, semi_sync_locked_source};
+use super::{Rule, semi_sync_degraded};
 use crate::health::facts::Facts;
 use crate::health::judgement::{Draft, Judgement, Say, of_servers};
 use crate::model::finding::Severity;
@@ -34,7 +34,7 @@ pub fn too_few(end: &SemiSyncSource) -> Option<(u64, u64)> {
 }
 
 fn judge(end: &SemiSyncSource) -> Say {
-    if end.active != Some(true) || semi_sync_locked_source::is_locked(end) {
+    if end.active != Some(true) {
         return Say::Fine;
     }
     let Some((clients, required)) = too_few(end) else {

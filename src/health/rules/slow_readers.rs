@@ -63,6 +63,6 @@ mod tests {
         assert_eq!(raised(&town, &RULE)[0].text.arg("count"), Some(&3.into()));
         town.replica().sample().statements =
             Answer::Refused(trouble(TroubleKind::MissingPrivilege, 1227, "PROCESS"));
-        assert_eq!(cannot_tell(&town, &RULE), ["test.trouble"]);
+        assert_eq!(cannot_tell(&town, &RULE), ["trouble.still_hanging"]);
     }
 }

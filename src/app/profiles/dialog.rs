@@ -1,0 +1,48 @@
+//! The system's file dialog, on a thread of its own since it returns when the person has chosen. Where there is no portal
+//! and no `zenity` it returns at once with nothing, as if it had been cancelled.
+
+use crossbeam_channel::Sender;
+
+use super::disk::DiskJob;
+use super::{Answer, Report};
+use crate::ui::action::FilePurpose;
+use crate::ui::profiles::News;
+
+pub(super) fn start(purpose: FilePurpose, report: Report, disk: Sender<DiskJob>) {
+    let (failed, told) = (purpose.clone(), report.clone());
+    let run = move || {
+        let path = choose(&purpose);
+        if let (FilePurpose::Export(_), Some(path)) = (&purpose, &path) {
+            // the dialog has asked whether it may be replaced
+            let _ = disk.try_send(DiskJob::MayReplace(path.clone()));
+        }
+        // the desk may have closed meanwhile; it must not wait for this thread's end of the channel
+        drop(disk);
+        report.tell(Answer::DialogClosed);
+        report.news(News::FileChosen { purpose, path });
+    };
+    if std::thread::Builder::new()
+        .name("file dialog".into())
+        .spawn(run)
+        .is_err()
+    {
+        let path = None;
+        told.tell(Answer::DialogClosed);
+        told.news(News::FileChosen {
+            purpose: failed,
+            path,
+        });
+    }
+}
+
+fn choose(purpose: &FilePurpose) -> Option<std::path::PathBuf> {
+    let dialog = rfd::FileDialog::new();
+    match purpose {
+        FilePurpose::Import => dialog.add_filter("TOML", &["toml"]).pick_file(),
+        FilePurpose::Export(_) => dialog
+            .add_filter("TOML", &["toml"])
+            .set_file_name("replicascope-profiles.toml")
+            .save_file(),
+        FilePurpose::Field(_) => dialog.pick_file(),
+    }
+}

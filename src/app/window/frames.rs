@@ -1,0 +1,92 @@
+//! When to judge and when to draw the next frame. Never a repaint loop: ages move once a second, readings come as
+//! often as they are polled.
+
+use crate::model::event::LinkState;
+use crate::model::time::{Moment, Span};
+use crate::store::Store;
+
+/// At most four times a second, at least about once.
+const JUDGE_AT_MOST_EVERY: Span = Span::from_millis(250);
+const JUDGE_AT_LEAST_EVERY: Span = Span::from_millis(900);
+
+/// Until the first readings are in, and not for longer than this, frames come quickly.
+const FIRST_READINGS_WITHIN: Span = Span::from_secs(10);
+const AT_FIRST_EVERY: Span = Span::from_millis(100);
+const LATER_EVERY: Span = Span::from_secs(1);
+
+#[derive(Debug, Default)]
+pub struct Pace {
+    judged_at: Option<Moment>,
+    /// When watching something new began.
+    began_at: Option<Moment>,
+}
+
+impl Pace {
+    pub fn began(&mut self, now: Moment) {
+        self.began_at = Some(now);
+    }
+
+    /// True when it is time, and notes that it was done.
+    pub fn is_judging_due(&mut self, now: Moment, something_new: bool) -> bool {
+        let due = match self.judged_at {
+            None => true,
+            Some(last) => {
+                let since = now.since(last);
+                since >= JUDGE_AT_LEAST_EVERY || something_new && since >= JUDGE_AT_MOST_EVERY
+            }
+        };
+        if due {
+            self.judged_at = Some(now);
+        }
+        due
+    }
+
+    pub fn next_frame(&self, store: &Store, now: Moment) -> Span {
+        let young = self
+            .began_at
+            .is_some_and(|at| now.since(at) < FIRST_READINGS_WITHIN);
+        let waiting = store.servers().any(|server| {
+            server.last_known.is_none() && !matches!(server.link, LinkState::Down { .. })
+        });
+        // the second sample brings the first backlog, the first mark the first lag
+        let just_begun = self
+            .began_at
+            .is_some_and(|at| now.since(at) < Span::from_secs(2));
+        if young && (waiting || just_begun) {
+            return AT_FIRST_EVERY;
+        }
+        let fastest = store
+            .servers()
+            .map(|server| server.registration.intervals.poll)
+            .min();
+        fastest
+            .unwrap_or(LATER_EVERY)
+            .clamp(JUDGE_AT_MOST_EVERY, LATER_EVERY)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn judging_comes_at_most_four_times_and_at_least_once_a_second() {
+        let mut pace = Pace::default();
+        let at = |millis: i64| Moment::from_unix_micros(1_000_000_000_000 + millis * 1_000);
+        let busy = (0..100)
+            .filter(|n| pace.is_judging_due(at(n * 16), true))
+            .count();
+        assert!((6..=7).contains(&busy), "{busy} times in 1.6 s");
+        assert!(!pace.is_judging_due(at(1_610), false));
+        assert!(pace.is_judging_due(at(3_000), false));
+    }
+
+    #[test]
+    fn nothing_watched_is_drawn_once_a_second() {
+        let now = Moment::from_unix_micros(0);
+        assert_eq!(
+            Pace::default().next_frame(&Store::default(), now),
+            LATER_EVERY
+        );
+    }
+}

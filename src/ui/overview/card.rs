@@ -1,0 +1,128 @@
+//! Draws a replica's card.
+
+use eframe::egui::{Label, RichText, Ui};
+
+use super::card_data::{Headline, MethodRow, ReplicaCard};
+use crate::ui::Frame;
+use crate::ui::action::{Action, Screen};
+use crate::ui::theme::{self, UNIT, palette};
+use crate::ui::widgets::{
+    Card, Edge, Fact, Sign, card_head_ui, fact_ui, figure_ui, figure_word_ui, lamp_ui,
+    quiet_button_ui,
+};
+
+/// Answers with the height the card needs.
+pub fn replica_card_ui(
+    ui: &mut Ui,
+    card: &ReplicaCard,
+    min_height: f32,
+    frame: &Frame<'_>,
+    actions: &mut Vec<Action>,
+) -> f32 {
+    let colors = palette(ui);
+    let edge = Edge::Left(card.sign.color(colors));
+    let shown = Card::new()
+        .edge(edge)
+        .min_height(min_height)
+        .show(ui, |ui| {
+            let top = ui.cursor().min.y;
+            ui.spacing_mut().item_spacing.y = UNIT;
+            card_head_ui(ui, card.sign, &card.name, &card.kind);
+            headline_ui(ui, &card.headline);
+            line_ui(ui, theme::note(ui, card.how.as_str()), &card.how);
+            if let Some(delay) = &card.delay {
+                line_ui(ui, theme::note(ui, delay.as_str()), delay);
+            }
+            if let Some(cause) = &card.cause {
+                line_ui(ui, RichText::new(cause), cause);
+            }
+            separator_ui(ui);
+            lamps_ui(ui, card, frame);
+            separator_ui(ui);
+            for row in &card.methods {
+                method_ui(ui, row, frame);
+            }
+            ui.add_space(UNIT);
+            foot_ui(ui, card, frame, actions);
+            // what the content took, without what the card was stretched by
+            ui.min_rect().max.y.min(ui.cursor().min.y) - top
+        });
+    shown.inner + 7.0 * UNIT
+}
+
+fn headline_ui(ui: &mut Ui, headline: &Headline) {
+    let colors = palette(ui);
+    match headline {
+        Headline::Lag { figure, sign } => {
+            let color = match sign {
+                Sign::Ok | Sign::Unknown | Sign::NotApplicable => colors.text,
+                sign => sign.color(colors),
+            };
+            figure_ui(ui, figure, color);
+        }
+        Headline::Word { text, sign } => drop(figure_word_ui(ui, text, sign.color(colors))),
+    }
+}
+
+fn lamps_ui(ui: &mut Ui, card: &ReplicaCard, frame: &Frame<'_>) {
+    ui.columns(card.lamps.len(), |columns| {
+        for (column, lamp) in columns.iter_mut().zip(&card.lamps) {
+            lamp_ui(
+                column,
+                lamp.sign,
+                frame.words.text(lamp.name),
+                &lamp.word,
+                &lamp.word,
+            );
+        }
+    });
+}
+
+fn method_ui(ui: &mut Ui, row: &MethodRow, frame: &Frame<'_>) {
+    let colors = palette(ui);
+    let remark = row
+        .contradicted
+        .then(|| (frame.words.text("overview.contradicted"), colors.warning));
+    fact_ui(
+        ui,
+        Fact {
+            name: &row.name,
+            value: &row.value,
+            remark,
+            color: (!row.known).then_some(colors.dim),
+            source: &row.source,
+        },
+    );
+}
+
+fn foot_ui(ui: &mut Ui, card: &ReplicaCard, frame: &Frame<'_>, actions: &mut Vec<Action>) {
+    let words = frame.words;
+    line_ui(ui, RichText::new(&card.waiting), &card.waiting_hint);
+    if card.methods.iter().any(|row| row.contradicted) {
+        ui.add(Label::new(theme::note(ui, card.verdict.as_str())).wrap());
+    }
+    let more = quiet_button_ui(ui, words.text("overview.more"));
+    if more
+        .on_hover_text(words.text("overview.more.hint"))
+        .clicked()
+    {
+        actions.push(Action::Select {
+            topology: card.topology.clone(),
+            server: card.server.clone(),
+        });
+        actions.push(Action::Show(Screen::Server));
+    }
+}
+
+/// One line; what does not fit is in the hover text.
+pub fn line_ui(ui: &mut Ui, text: RichText, hover: &str) {
+    ui.add(Label::new(text).truncate()).on_hover_text(hover);
+}
+
+pub fn separator_ui(ui: &mut Ui) {
+    ui.add_space(0.5 * UNIT);
+    let rect = ui.available_rect_before_wrap();
+    let stroke = eframe::egui::Stroke::new(1.0, palette(ui).grid);
+    ui.painter().hline(rect.x_range(), rect.min.y, stroke);
+    ui.add_space(1.5 * UNIT);
+}
