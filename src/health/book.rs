@@ -137,14 +137,18 @@ fn cleared(code: &'static str, subject: &Subject) -> Change {
 
 impl Entry {
     fn take(&mut self, judgement: &Judgement, now: Moment) -> Option<Change> {
-        let (raise, still, needed) = match (&judgement.verdict, &judgement.patience) {
-            (Verdict::CannotTell { why }, _) => return self.obscure(judgement, why),
-            (Verdict::Raise(finding), Patience::AtOnce) => (Some(finding), Some(finding), 1),
-            (Verdict::Fine, Patience::AtOnce) => (None, None, 1),
-            (Verdict::Raise(finding), Patience::Polls { needed, still }) => {
-                (Some(finding), still.as_deref().or(Some(finding)), *needed)
-            }
-            (Verdict::Fine, Patience::Polls { needed, still }) => (None, still.as_deref(), *needed),
+        let raise = match &judgement.verdict {
+            Verdict::CannotTell { why } => return self.obscure(judgement, why),
+            Verdict::Raise(finding) => Some(finding),
+            Verdict::Fine => None,
+        };
+        let (still, figures, needed) = match &judgement.patience {
+            Patience::AtOnce => (raise, None, 1),
+            Patience::Polls {
+                needed,
+                still,
+                figures,
+            } => (still.as_deref().or(raise), figures.as_deref(), *needed),
         };
         let returns = self.obscured_by.take().is_some() && self.held.is_some();
         let target = self.target(raise, still);
@@ -158,7 +162,10 @@ impl Entry {
         // What was in the dark and is fine now is not brought back for patience's sake.
         let gone = returns && wants.is_none();
         if patient && !gone && !self.count(wants, judgement.polled_at, needed) {
-            return self.refresh(self.as_grave_as_before(raise.or(still)), returns);
+            return self.refresh(
+                self.as_grave_as_before(raise.or(still).or(figures)),
+                returns,
+            );
         }
         self.streak = None;
         self.change_to(target, judgement, now)
@@ -304,6 +311,17 @@ mod tests {
             told(&[4_000, 4_000, 2_300, 2_500, 2_300, 2_300]),
             ["", "raised", "", "", "", "cleared"]
         );
+    }
+
+    #[test]
+    fn a_finding_on_its_way_out_shows_todays_figure() {
+        let mut book = Book::default();
+        for (second, lag) in [4_000, 4_000, 10].into_iter().enumerate() {
+            let at = NOW + Span::from_secs(second as i64);
+            book.update(&lag_judgements(lag, at), at);
+        }
+        let lag = book.findings()[0].text.arg("lag").cloned();
+        assert_eq!(lag, Some(Span::from_millis(10).into()));
     }
 
     #[test]

@@ -27,6 +27,8 @@ pub enum Patience {
         needed: u32,
         /// What remains of a finding already raised: it is cleared only when this is absent too (hysteresis).
         still: Option<Box<Finding>>,
+        /// Today's figures for a finding that is on its way out, so that it never shows old ones.
+        figures: Option<Box<Finding>>,
     },
 }
 
@@ -43,6 +45,7 @@ pub enum Say {
         now: Box<Say>,
         polls: u32,
         still: Option<Box<Draft>>,
+        figures: Option<Box<Draft>>,
     },
 }
 
@@ -108,6 +111,7 @@ impl Say {
                 now: Box::new(say),
                 polls,
                 still: None,
+                figures: None,
             },
         }
     }
@@ -119,15 +123,19 @@ impl Say {
         polled_at: Option<Moment>,
     ) -> Option<Judgement> {
         let (say, patience) = match self {
-            Say::Steady { now, polls, still } => {
-                let still = still.map(|draft| Box::new(draft.about(code, &subject)));
-                (
-                    *now,
-                    Patience::Polls {
-                        needed: polls,
-                        still,
-                    },
-                )
+            Say::Steady {
+                now,
+                polls,
+                still,
+                figures,
+            } => {
+                let about = |draft: Box<Draft>| Box::new(draft.about(code, &subject));
+                let patience = Patience::Polls {
+                    needed: polls,
+                    still: still.map(about),
+                    figures: figures.map(about),
+                };
+                (*now, patience)
             }
             say => (say, Patience::AtOnce),
         };

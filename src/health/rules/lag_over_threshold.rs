@@ -74,6 +74,7 @@ fn judge(place: &Place<'_, '_>) -> Say {
         polls: thresholds.consecutive,
         still: severity_to_hold(lag, thresholds)
             .map(|severity| Box::new(draft(place, lag, severity))),
+        figures: Some(Box::new(draft(place, lag, Severity::Warning))),
     }
 }
 
