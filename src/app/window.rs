@@ -7,6 +7,7 @@ mod frames;
 mod keeper;
 mod opening;
 mod perform;
+mod startup;
 
 use std::path::PathBuf;
 
@@ -33,6 +34,7 @@ use crate::words::{Catalogue, Language};
 use frames::Pace;
 use keeper::Keeper;
 use opening::Lookups;
+use startup::Startup;
 
 const TITLE: &str = "Replicascope";
 const ICON: &[u8] = include_bytes!("../../assets/icon.png");
@@ -175,6 +177,7 @@ pub struct App {
     events: EventsState,
     paused: Option<Paused>,
     pace: Pace,
+    startup: Startup,
 }
 
 /// A password that only the person can tell.
@@ -215,6 +218,7 @@ impl App {
             events: EventsState::default(),
             paused: None,
             pace: Pace::default(),
+            startup: Startup::default(),
         };
         app.apply_preferences(ctx);
         for (sign, text) in loaded.notices {
@@ -311,6 +315,8 @@ impl eframe::App for App {
         for action in self.draw(ui) {
             self.perform(&ctx, action);
         }
+        self.startup
+            .drawn(&self.conductor.store, self.topology.as_ref());
         self.note_window_size(&ctx);
     }
 
