@@ -8,11 +8,14 @@
 //!
 //! `cargo bench --bench window`, two minutes. Linux, with the package xvfb.
 
+#[path = "window/desk.rs"]
+mod desk;
 mod measure;
+#[path = "window/screen.rs"]
+mod screen;
 #[path = "../support/mod.rs"]
 mod support;
 
-use std::collections::HashSet;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -21,21 +24,11 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use eframe::egui::{self, RawInput, Rect, pos2, vec2};
-use replicascope::app::conductor::Conductor;
-use replicascope::app::dialing;
-use replicascope::link::clock;
-use replicascope::model::preferences::Preferences;
-use replicascope::model::profile::TopologyProfile;
-use replicascope::model::secret::Secret;
-use replicascope::settings::profiles;
-use replicascope::ui::action::Action;
-use replicascope::ui::overview::{OverviewData, OverviewState, overview_ui};
-use replicascope::ui::shell::{ShellData, ShellState, shell_ui};
-use replicascope::ui::{Frame, fonts, theme};
-use replicascope::words::{Catalogue, Language};
+use eframe::egui;
 
+use desk::Desk;
 use measure::{Aims, Limit, WATCHER, cpu_time, resident_mib};
+use screen::Screen;
 use support::servers::Topology;
 
 const SIZE: [f32; 2] = [1280.0, 800.0];
@@ -239,84 +232,6 @@ fn told(program: &mut Child, awaited: Option<&'static str>) -> Receiver<Instant>
     told
 }
 
-/// An X server that keeps its picture in a file.
-struct Screen {
-    server: Running,
-    display: String,
-    picture: PathBuf,
-}
-
-impl Screen {
-    fn start(folder: &Path) -> Self {
-        let [width, height] = SIZE;
-        let mut command = Command::new("Xvfb");
-        command.args([
-            "-displayfd",
-            "1",
-            "-nolisten",
-            "tcp",
-            "-noreset",
-            "-screen",
-            "0",
-        ]);
-        command
-            .arg(format!("{width}x{height}x24"))
-            .arg("-fbdir")
-            .arg(folder);
-        command
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null());
-        let server = command.spawn().unwrap_or_else(|error| {
-            panic!(
-                "\n\n*** NO SCREEN: Xvfb does not start ({error}). Install the package xvfb. ***\n"
-            )
-        });
-        let mut server = Running(server);
-        let mut display = String::new();
-        let output = server.0.stdout.take().expect("a piped stdout");
-        BufReader::new(output)
-            .read_line(&mut display)
-            .expect("Xvfb names its display");
-        Screen {
-            server,
-            display: format!(":{}", display.trim()),
-            picture: folder.join("Xvfb_screen0"),
-        }
-    }
-
-    /// When there is more on the screen than a background: lettering alone has dozens of colours.
-    fn first_picture(&self, program: &mut Child, started: Instant) -> Duration {
-        const COLORS_OF_A_PICTURE: usize = 12;
-        while started.elapsed() < START_LIMIT {
-            let picture = fs::read(&self.picture).unwrap_or_default();
-            let seen_after = started.elapsed();
-            if colors(&picture) >= COLORS_OF_A_PICTURE {
-                return seen_after;
-            }
-            if let Ok(Some(status)) = program.try_wait() {
-                panic!("the window ended early: {status}");
-            }
-            thread::sleep(Duration::from_millis(5));
-        }
-        panic!(
-            "nothing was drawn within {START_LIMIT:?} (Xvfb process {})",
-            self.server.0.id()
-        );
-    }
-}
-
-/// Different colours in the window dump that Xvfb keeps, behind a header and a table that look like a few more.
-fn colors(picture: &[u8]) -> usize {
-    const HEADER_AND_TABLE: usize = 4096;
-    let pixels = picture.get(HEADER_AND_TABLE..).unwrap_or_default();
-    pixels
-        .chunks_exact(4)
-        .step_by(3)
-        .collect::<HashSet<_>>()
-        .len()
-}
-
 // --- the empty window ------------------------------------------------------------------------------------------------
 
 /// What every eframe program with this renderer takes: one word, one frame a second.
@@ -345,7 +260,8 @@ impl eframe::App for Empty {
 
 // --- our own work ----------------------------------------------------------------------------------------------------
 
-/// Watches in this process and draws a frame a second into triangles that nobody paints.
+/// Watches in this process and draws a frame a second into triangles that nobody paints. The light writer's CPU time is in
+/// the figure too.
 fn own_work(profile: &Path, aims: &mut Aims) {
     let mut desk = Desk::watching(profile);
     desk.go_on_for(SETTLE);
@@ -375,118 +291,4 @@ fn own_work(profile: &Path, aims: &mut Aims) {
         percent,
         Limit::AtMost(3.0),
     );
-}
-
-/// What the window holds, without the window.
-struct Desk {
-    conductor: Conductor,
-    profiles: Vec<TopologyProfile>,
-    preferences: Preferences,
-    context: egui::Context,
-    shell: ShellState,
-    overview: OverviewState,
-    began: Instant,
-    frames: Vec<Duration>,
-    triangles: usize,
-}
-
-impl Desk {
-    fn watching(file: &Path) -> Self {
-        let profiles = profiles::read_file(file)
-            .expect("a readable profile")
-            .profiles;
-        let context = egui::Context::default();
-        fonts::install(&context);
-        theme::install(&context);
-        let mut desk = Desk {
-            conductor: Conductor::default(),
-            profiles,
-            preferences: Preferences::default(),
-            context,
-            shell: ShellState::default(),
-            overview: OverviewState::default(),
-            began: Instant::now(),
-            frames: Vec::new(),
-            triangles: 0,
-        };
-        let password = Secret::new(WATCHER.to_owned());
-        for topology in &desk.profiles {
-            for server in &topology.servers {
-                let dialer = dialing::dialer(topology, server, Some(&password));
-                desk.conductor
-                    .watch(topology, server, dialer)
-                    .expect("a thread can be started");
-            }
-        }
-        desk
-    }
-
-    fn go_on_for(&mut self, length: Duration) {
-        let end = Instant::now() + length;
-        let mut next = Instant::now();
-        while next < end {
-            thread::sleep(next.saturating_duration_since(Instant::now()));
-            let begin = Instant::now();
-            self.frame();
-            self.frames.push(begin.elapsed());
-            next += FRAME_EVERY;
-        }
-        let measured = self
-            .conductor
-            .store
-            .servers()
-            .filter(|server| server.last_known.is_some())
-            .count();
-        assert_eq!(measured, 3, "all servers were read");
-    }
-
-    /// As the window does it: events in, judged, drawn.
-    fn frame(&mut self) {
-        self.conductor.take_in();
-        let now = clock::now();
-        self.conductor.store.judge(now);
-        let input = RawInput {
-            screen_rect: Some(Rect::from_min_size(pos2(0.0, 0.0), vec2(SIZE[0], SIZE[1]))),
-            time: Some(self.began.elapsed().as_secs_f64()),
-            ..RawInput::default()
-        };
-        let context = self.context.clone();
-        let mut output = context.run_ui(input, |ui| self.draw(ui, now));
-        output.textures_delta.clear(); // nobody paints
-        let meshes = context.tessellate(output.shapes, output.pixels_per_point);
-        self.triangles = meshes.iter().map(triangles).sum();
-    }
-
-    fn draw(&mut self, ui: &mut egui::Ui, now: replicascope::model::time::Moment) {
-        let frame = Frame {
-            store: &self.conductor.store,
-            now,
-            words: Catalogue::of(Language::English),
-            profiles: &self.profiles,
-            preferences: &self.preferences,
-            topology: self.profiles.first().map(|profile| &profile.id),
-            server: None,
-        };
-        let overview = &mut self.overview;
-        let mut actions: Vec<Action> = Vec::new();
-        let data = ShellData::new(&frame);
-        shell_ui(
-            ui,
-            &data,
-            &mut self.shell,
-            &frame,
-            &mut actions,
-            |ui, actions| {
-                let data = OverviewData::new(&frame, overview);
-                overview_ui(ui, &data, overview, &frame, actions);
-            },
-        );
-    }
-}
-
-fn triangles(primitive: &egui::ClippedPrimitive) -> usize {
-    match &primitive.primitive {
-        egui::epaint::Primitive::Mesh(mesh) => mesh.indices.len() / 3,
-        egui::epaint::Primitive::Callback(_) => 0,
-    }
 }
