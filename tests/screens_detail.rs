@@ -203,14 +203,14 @@ fn a_server_that_fell_silent_says_how_old_its_facts_are() {
 #[test]
 fn the_lag_of_a_source_is_not_zero_but_does_not_exist() {
     let world = World::of(Scene::Healthy, Some("db-source"));
-    let data = LagData::new(&world.frame(EN), &LagState::default());
+    let data = LagData::new(&world.frame(EN), &mut LagState::default());
     assert!(matches!(data, LagData::NoLag { .. }), "{data:?}");
 }
 
 #[test]
 fn a_late_replica_shows_its_cause_and_the_method_that_is_contradicted() {
     let world = World::of(Scene::Trouble, Some("db-r2"));
-    let LagData::Channel(screen) = LagData::new(&world.frame(EN), &LagState::default()) else {
+    let LagData::Channel(screen) = LagData::new(&world.frame(EN), &mut LagState::default()) else {
         panic!("no channel")
     };
     let (cause, _) = screen.cause.clone().expect("a cause");
@@ -234,7 +234,7 @@ fn a_late_replica_shows_its_cause_and_the_method_that_is_contradicted() {
 #[test]
 fn a_stale_lag_has_no_figure() {
     let world = World::of(Scene::Stale, Some("db-r1"));
-    let LagData::Channel(screen) = LagData::new(&world.frame(EN), &LagState::default()) else {
+    let LagData::Channel(screen) = LagData::new(&world.frame(EN), &mut LagState::default()) else {
         panic!("no channel")
     };
     assert_eq!(screen.figure, Err("unknown".to_owned()));
@@ -259,7 +259,7 @@ fn the_window_can_be_made_longer() {
     let mut harness = harness(Window::of(world, Screen::Lag));
     harness.get_by_label("1 min").click();
     harness.run();
-    assert_eq!(harness.state().lag.window, Span::from_secs(60));
+    assert_eq!(harness.state().lag.plot.window, Span::from_secs(60));
 }
 
 // --- Transactions ----------------------------------------------------------------------------------------------------
@@ -328,7 +328,7 @@ fn semi_sync_that_gave_way_is_told_from_one_that_is_not_there() {
     let sentence = |scene| {
         let world = World::of(scene, Some("db-source"));
         match SemiSyncData::new(&world.frame(EN)) {
-            SemiSyncData::Sources(ends) => (ends[0].sentence.clone(), ends[0].panels.clone()),
+            SemiSyncData::Sources(ends) => (ends[0].sentence.clone(), ends[0].left.clone()),
             SemiSyncData::Nothing(absence) => panic!("{absence:?}"),
         }
     };
@@ -350,7 +350,7 @@ fn unacknowledged_commits_show_their_growth() {
     let SemiSyncData::Sources(ends) = SemiSyncData::new(&world.frame(EN)) else {
         panic!("nothing")
     };
-    let text = ends[0].panels[0].text();
+    let text = ends[0].left[0].text();
     assert!(
         text.contains("Commits not acknowledged: 6,000 (+20)"),
         "{text}"
@@ -378,8 +378,9 @@ fn every_screen_can_be_drawn_in_both_themes_and_both_languages() {
         (Screen::SemiSync, Scene::Trouble, "db-source"),
         (Screen::SemiSync, Scene::WithoutSemiSync, "db-source"),
     ];
-    for (screen, scene, server) in scenes {
-        for (theme, language, width, height) in looks {
+    for (n, (screen, scene, server)) in scenes.into_iter().enumerate() {
+        // Each scene in two of the four looks, each look with every screen
+        for (theme, language, width, height) in [looks[n % 2], looks[2 + (n + 1) % 2]] {
             let mut window = Window::of(World::of(scene, Some(server)), screen);
             window.language = language;
             let mut harness = harness_of_size(window, width, height, theme);
@@ -444,7 +445,7 @@ impl Window {
                 server_ui(ui, &data, &mut self.server, &frame, actions);
             }
             Screen::Lag => {
-                let data = LagData::new(&frame, &self.lag);
+                let data = LagData::new(&frame, &mut self.lag);
                 lag_ui(ui, &data, &mut self.lag, &frame, actions);
             }
             Screen::Transactions => {

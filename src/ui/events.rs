@@ -164,7 +164,7 @@ pub fn events_ui(ui: &mut Ui, data: &EventsData, state: &mut EventsState, frame:
         empty_ui(
             ui,
             words.text("events.none"),
-            words.text("events.none.text"),
+            words.text("events.none_text"),
             None,
         );
         return;
@@ -172,7 +172,7 @@ pub fn events_ui(ui: &mut Ui, data: &EventsData, state: &mut EventsState, frame:
     head_ui(ui, data, state, frame);
     ui.add_space(UNIT);
     if data.rows.is_empty() {
-        let text = words.text("events.none_found.text");
+        let text = words.text("events.none_found_text");
         if empty_ui(
             ui,
             words.text("events.none_found"),

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use replicascope::lag::HeartbeatReading;
-use replicascope::model::event::{Event, LinkState, What};
+use replicascope::model::event::{Event, LinkState, Mark, Position, WaitOutcome, Waited, What};
 use replicascope::model::gtid::Gtids;
 use replicascope::model::phrase::phrase;
 use replicascope::model::preferences::Preferences;
@@ -103,6 +103,7 @@ impl World {
             world.tell(SOURCE, at, What::Sampled(Arc::new(step.source())));
             world.tell(R1, at, What::Sampled(Arc::new(step.replica(R1))));
             world.tell(R2, at, What::Sampled(Arc::new(step.replica(R2))));
+            world.mark(&step);
             world.store.judge(world.now);
         }
         if scene == Scene::Stale {
@@ -110,6 +111,35 @@ impl World {
             world.store.judge(world.now);
         }
         world
+    }
+
+    /// The source's mark of this second, and how the replicas came to it.
+    fn mark(&mut self, step: &Step) {
+        let mark = Mark {
+            number: step.second as u64,
+            asked_at: step.at + Span::from_millis(10),
+            answered_at: step.at + Span::from_millis(11),
+            position: Arc::new(Position::Gtids(step.gtids(step.written()))),
+            clock: None,
+        };
+        let (number, asked_at) = (mark.number, mark.answered_at);
+        self.tell(SOURCE, mark.answered_at, What::Marked(mark));
+        for (watch, took) in [(R1, 12), (R2, 19)] {
+            let behind = step.applied(watch) < step.written();
+            let answered_at = asked_at + Span::from_millis(if behind { 150 } else { took });
+            let waited = Waited {
+                source: SOURCE,
+                mark: number,
+                asked_at,
+                answered_at,
+                outcome: if behind {
+                    WaitOutcome::TimedOut
+                } else {
+                    WaitOutcome::Reached
+                },
+            };
+            self.tell(watch, answered_at, What::Waited(waited));
+        }
     }
 
     fn registered() -> World {
@@ -181,6 +211,19 @@ fn address(watch: WatchId) -> Address {
     }
 }
 
+/// How far each server's clock is ahead of ours.
+fn ahead(watch: WatchId) -> Span {
+    Span::from_millis(match watch {
+        SOURCE => 12,
+        R1 => -3,
+        _ => 41,
+    })
+}
+
+fn on_clock_of(watch: WatchId, at: Moment) -> ServerTime {
+    ServerTime((at + ahead(watch)).unix_micros())
+}
+
 fn uuid(watch: WatchId) -> String {
     match watch {
         SOURCE => UUID.to_owned(),
@@ -205,6 +248,13 @@ impl Step {
         watch == R2 && self.scene == Scene::Trouble && self.second > 292
     }
 
+    fn late_by(&self, watch: WatchId) -> Span {
+        match self.late(watch) {
+            true => Span::from_secs(self.second - 292),
+            false => Span::ZERO,
+        }
+    }
+
     fn gtids(&self, numbers: u64) -> Gtids {
         let text = format!("{UUID}:1-{numbers}");
         Gtids::parse(&text, Flavour::MySql).expect("a set")
@@ -225,11 +275,7 @@ impl Step {
     }
 
     fn blank(&self, watch: WatchId) -> Sample {
-        let ahead = Span::from_millis(match watch {
-            SOURCE => 12,
-            R1 => -3,
-            _ => 41,
-        });
+        let ahead = ahead(watch);
         let not_asked = || phrase("panel.not_told");
         let server = ServerTime((self.at + ahead).unix_micros() + 700 * (self.second % 7));
         Sample {
@@ -268,7 +314,7 @@ impl Step {
                     server_id: Some(1),
                     text: "2026-09-21 14:02:08.120".into(),
                     kind: StampKind::Wall,
-                    wall: Some(server.0 - 320_000),
+                    wall: Some(server.0 - 320_000 - self.late_by(watch).micros()),
                     resolution: Span::from_millis(1),
                 }],
                 read_at: server,
@@ -429,7 +475,8 @@ impl Step {
             })
         };
         let read = 4_213_880 + 5_000 * self.second as u64;
-        let commit = ServerTime(self.at.unix_micros() - 3_000);
+        let commit = on_clock_of(SOURCE, self.at - Span::from_millis(30));
+        let queued = on_clock_of(watch, self.at - Span::from_millis(24));
         Channel {
             name: String::new(),
             source: SourceAddress {
@@ -463,10 +510,10 @@ impl Step {
             retrieved_gtids: Some(self.gtids(self.written())),
             auto_position: Some(true),
             receiver_times: Some(ReceiverTimes {
-                last_heartbeat: Some(commit),
+                last_heartbeat: Some(queued),
                 last_queued_gtid: Some(format!("{UUID}:{}", self.written())),
                 last_queued_original_commit: Some(commit),
-                last_queued_end: Some(ServerTime(commit.0 + 2_100)),
+                last_queued_end: Some(queued),
             }),
             filters: Filters {
                 wild_ignore_table: if watch == R2 { "shop.tmp_%".into() } else { String::new() },
@@ -477,18 +524,16 @@ impl Step {
     }
 
     fn appliers(&self, watch: WatchId) -> Vec<ApplierThread> {
-        let now = self.at.unix_micros();
         let long = self.late(watch);
-        let started = if long {
-            now - 1_000_000 * (self.second - 292)
-        } else {
-            now - 40_000
+        let started = match long {
+            true => self.at - self.late_by(watch),
+            false => self.at - Span::from_millis(18),
         };
         let done = |n: u64| AppliedTransaction {
             gtid: format!("{UUID}:{}", self.applied(watch) - n),
-            original_commit: Some(ServerTime(now - 45_000)),
-            started: Some(ServerTime(now - 42_000)),
-            ended: Some(ServerTime(now - 40_000)),
+            original_commit: Some(on_clock_of(SOURCE, started - Span::from_millis(12))),
+            started: Some(on_clock_of(watch, started)),
+            ended: Some(on_clock_of(watch, started + Span::from_millis(9))),
             retries: 0,
         };
         let worker = |n: u32| ApplierThread {
@@ -498,8 +543,8 @@ impl Step {
             running: true,
             applying: (long && n == 1).then(|| AppliedTransaction {
                 gtid: format!("{UUID}:{}", self.applied(watch) + 1),
-                original_commit: Some(ServerTime(started - 20_000)),
-                started: Some(ServerTime(started)),
+                original_commit: Some(on_clock_of(SOURCE, started - Span::from_millis(900))),
+                started: Some(on_clock_of(watch, started)),
                 ended: None,
                 retries: 1,
             }),
@@ -644,8 +689,8 @@ pub fn refused() -> Trouble {
     }
 }
 
-fn raw(capture: &str, second: i64) -> Vec<(String, Option<String>)> {
-    let rows = captures::capture(capture);
+fn raw(capture: &'static str, second: i64) -> Vec<(String, Option<String>)> {
+    let rows = read_once(capture);
     let names = rows.columns.iter().map(|column| column.name.clone());
     let values = rows.rows.first().cloned().unwrap_or_default();
     names
@@ -660,4 +705,17 @@ fn raw(capture: &str, second: i64) -> Vec<(String, Option<String>)> {
             }
         })
         .collect()
+}
+
+/// A capture is read from disk once a test, not once a second.
+fn read_once(name: &'static str) -> replicascope::lab::wire::Rows {
+    thread_local! {
+        static READ: std::cell::RefCell<BTreeMap<&'static str, replicascope::lab::wire::Rows>> =
+            const { std::cell::RefCell::new(BTreeMap::new()) };
+    }
+    READ.with_borrow_mut(|read| {
+        read.entry(name)
+            .or_insert_with(|| captures::capture(name))
+            .clone()
+    })
 }

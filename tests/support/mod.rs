@@ -3,6 +3,7 @@
 
 pub mod captures;
 pub mod client;
+pub mod fixtures;
 pub mod fixtures_detail;
 pub mod scripted;
 pub mod servers;

@@ -1,6 +1,6 @@
 //! What the Lag screen shows, in finished words.
 
-use super::plot::{Plot, PlotLine, Scale};
+use super::clock_plot::{ClockLine, ClockPlot};
 use super::{LagState, lies};
 use crate::lag::verdict::{contradicts, method_name};
 use crate::lag::window::summarise;
@@ -15,12 +15,15 @@ use crate::ui::Frame;
 use crate::ui::panels::{
     Absence, Block, Cell, FactRow, Panel, RowColumn, Rows, Staleness, Tone, server_on_show,
 };
+use crate::ui::plot::{
+    PlotData, PlotLane, PlotLine, PlotState, Threshold, event_marks, lane_stretches,
+};
 use crate::ui::server::scene::Scene;
 use crate::ui::server::{channel_title, clock_fact};
 use crate::ui::widgets::Sign;
 use crate::words::Figure;
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug)]
 pub enum LagData {
     Nothing(Absence),
     /// The server on show replicates from nobody; its replicas do.
@@ -41,7 +44,7 @@ pub struct Choice {
     pub chosen: bool,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug)]
 pub struct LagScreen {
     pub choices: Vec<Choice>,
     pub stale: Option<Staleness>,
@@ -57,8 +60,8 @@ pub struct LagScreen {
     pub stages: Vec<StagePart>,
     /// Why no stage is known.
     pub stages_missing: Option<String>,
-    pub plot: Plot,
-    pub clock_plot: Plot,
+    pub plot: PlotData,
+    pub clock_plot: ClockPlot,
     pub backlog: Panel,
     pub window: Panel,
     pub clocks: Panel,
@@ -85,11 +88,11 @@ pub struct StagePart {
     pub text: String,
 }
 
-/// As many columns as a wide plot has pixels.
-const COLUMNS: usize = 900;
+/// As many columns as the plot of clocks has pixels.
+const COLUMNS: usize = 500;
 
 impl LagData {
-    pub fn new(frame: &Frame<'_>, state: &LagState) -> Self {
+    pub fn new(frame: &Frame<'_>, state: &mut LagState) -> Self {
         let choices = choices(frame);
         let Some(server) = chosen_server(frame, &choices) else {
             return LagData::Nothing(Absence::NoServer);
@@ -112,7 +115,7 @@ impl LagData {
             &channel,
             judged,
             choices,
-            state.window,
+            &mut state.plot,
         )))
     }
 }
@@ -192,8 +195,9 @@ impl LagScreen {
         channel: &str,
         judged: &ChannelJudged,
         choices: Vec<Choice>,
-        window: Span,
+        plot: &mut PlotState,
     ) -> Self {
+        let window = plot.window;
         let view = &judged.lag;
         let past = scene.server.channels.get(channel);
         let name = &scene.server.registration.name;
@@ -225,7 +229,7 @@ impl LagScreen {
                 .all(|part| part.span.is_none())
                 .then(|| scene.t("methods.stages.missing").to_owned()),
             stages,
-            plot: method_plot(scene, past, window),
+            plot: method_plot(scene, past, plot),
             clock_plot: clock_plot(scene, judged, window),
             backlog: backlog(scene, view),
             window: window_panel(scene, past, window),
@@ -369,54 +373,88 @@ fn stages(scene: &Scene<'_>, view: &LagView) -> Vec<StagePart> {
     .collect()
 }
 
-fn window_of(now: Moment, window: Span) -> (Moment, Moment) {
-    (now - window, now)
-}
-
-fn method_plot(scene: &Scene<'_>, past: Option<&ChannelPast>, window: Span) -> Plot {
-    let (from, to) = window_of(scene.frame.now, window);
-    let words = scene.frame.words;
-    let lines = Method::ALL
-        .into_iter()
-        .enumerate()
-        .filter_map(|(color, method)| {
-            let series = past?.methods.get(&method)?;
-            let line = PlotLine::new(
-                words.say(&method_name(method)),
-                color,
-                &series.columns(from, to, COLUMNS),
-            );
-            (!line.runs.is_empty()).then_some(line)
+/// All methods as lines, the channel's states under them, and what happened.
+fn method_plot(scene: &Scene<'_>, past: Option<&ChannelPast>, state: &mut PlotState) -> PlotData {
+    let (from, to) = state.range(scene.frame.now);
+    let watch = scene.server.watch();
+    let name = &scene.server.registration.name;
+    let mut data = PlotData {
+        from: Some(from),
+        to: Some(to),
+        thresholds: thresholds(scene),
+        events: event_marks(scene.frame, from, to, |entry| {
+            entry.subject.watch() == Some(watch)
+        }),
+        ..PlotData::default()
+    };
+    let Some(past) = past else { return data };
+    let mut cache = std::mem::take(&mut state.cache);
+    for (color, method) in Method::ALL.into_iter().enumerate() {
+        let Some(series) = past.methods.get(&method) else {
+            continue;
+        };
+        let key = format!("{}/{}", watch.0, method.code());
+        let (runs, _) = cache.line(&key, series, state, scene.frame.now);
+        if runs.is_empty() {
+            continue;
+        }
+        data.lines.push(PlotLine {
+            key,
+            name: scene.say(&method_name(method)),
+            color,
+            runs,
+            no_value: scene.t("plot.no_reading").to_owned(),
         });
-    Plot {
-        from,
-        to,
-        scale: Scale::Log,
-        lines: lines.collect(),
-        threshold: Some(scene.server.registration.thresholds.lag_warning),
     }
+    cache.sweep();
+    state.cache = cache;
+    data.lanes.push(PlotLane {
+        key: String::new(),
+        name: name.clone(),
+        color: Method::ALL.len(),
+        stretches: lane_stretches(&past.lane, from, to),
+    });
+    let names: Vec<&str> = data.lines.iter().map(|line| line.name.as_str()).collect();
+    let summary = phrase("plot.summary")
+        .with("names", names.join(", "))
+        .with("window", to.since(from));
+    data.summary = scene.say(&summary);
+    data
 }
 
-fn clock_plot(scene: &Scene<'_>, judged: &ChannelJudged, window: Span) -> Plot {
-    let (from, to) = window_of(scene.frame.now, window);
+fn thresholds(scene: &Scene<'_>) -> Vec<Threshold> {
+    let limits = &scene.server.registration.thresholds;
+    [
+        (limits.lag_warning, Sign::Warning),
+        (limits.lag_critical, Sign::Critical),
+    ]
+    .into_iter()
+    .map(|(lag, sign)| Threshold {
+        lag,
+        label: scene.with("methods.threshold", "span", lag),
+        sign,
+    })
+    .collect()
+}
+
+fn clock_plot(scene: &Scene<'_>, judged: &ChannelJudged, window: Span) -> ClockPlot {
+    let (from, to) = (scene.frame.now - window, scene.frame.now);
     let source = judged
         .source
         .and_then(|watch| scene.frame.store.watched(watch));
     let servers = [Some(scene.server), source].into_iter().flatten();
     let line = |(color, server): (usize, &Watched)| {
         let columns = server.clock_series.columns(from, to, COLUMNS);
-        PlotLine::new(server.registration.name.clone(), color, &columns)
+        ClockLine::new(server.registration.name.clone(), color, &columns)
     };
-    Plot {
+    ClockPlot {
         from,
         to,
-        scale: Scale::Linear,
         lines: servers
             .enumerate()
             .map(line)
             .filter(|line| !line.runs.is_empty())
             .collect(),
-        threshold: None,
     }
 }
 

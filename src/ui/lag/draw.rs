@@ -5,16 +5,15 @@ use eframe::egui::{
 };
 
 use super::LagState;
+use super::clock_plot::clock_plot_ui;
 use super::data::{Choice, LagData, LagScreen, StagePart};
-use super::plot::plot_ui;
 use crate::model::time::Span;
 use crate::ui::Frame;
 use crate::ui::action::Action;
-use crate::ui::panels::{absence_ui, panel_ui, rows_ui, stale_ui};
+use crate::ui::panels::{absence_ui, halves_ui, panel_ui, rows_ui, stale_ui};
+use crate::ui::plot::{lag_plot_ui, time_choice_ui};
 use crate::ui::theme::{self, UNIT, size};
-use crate::ui::widgets::{
-    Card, Edge, Sign, empty_ui, figure_ui, figure_word_ui, sign_word_ui, window_segments_ui,
-};
+use crate::ui::widgets::{Card, Edge, Sign, empty_ui, figure_ui, figure_word_ui, sign_word_ui};
 
 pub fn lag_ui(
     ui: &mut Ui,
@@ -56,36 +55,20 @@ fn screen_ui(
     if let Some(stale) = &screen.stale {
         stale_ui(ui, stale, frame, actions);
     }
-    head_ui(ui, screen);
+    halves_ui(ui, |ui, half| match half {
+        0 => head_ui(ui, screen),
+        _ => stages_ui(ui, screen, frame),
+    });
     plot_card_ui(ui, screen, state, frame);
     methods_ui(ui, screen, frame);
-    let wide = ui.available_width() >= 215.0 * UNIT;
-    let left = [&screen.backlog, &screen.window];
-    if wide {
-        ui.columns(2, |halves| {
-            halves[0].spacing_mut().item_spacing.y = 2.0 * UNIT;
-            halves[1].spacing_mut().item_spacing.y = 2.0 * UNIT;
-            stages_ui(&mut halves[0], screen, frame);
-            for panel in left {
-                panel_ui(&mut halves[0], panel, &mut state.panels, frame, actions);
-            }
-            clocks_ui(&mut halves[1], screen, state, frame, actions);
-            panel_ui(
-                &mut halves[1],
-                &screen.lies,
-                &mut state.panels,
-                frame,
-                actions,
-            );
-        });
-    } else {
-        stages_ui(ui, screen, frame);
-        for panel in left {
-            panel_ui(ui, panel, &mut state.panels, frame, actions);
+    halves_ui(ui, |ui, half| match half {
+        0 => {
+            panel_ui(ui, &screen.backlog, &mut state.panels, frame, actions);
+            panel_ui(ui, &screen.window, &mut state.panels, frame, actions);
+            clocks_ui(ui, screen, state, frame, actions);
         }
-        clocks_ui(ui, screen, state, frame, actions);
-        panel_ui(ui, &screen.lies, &mut state.panels, frame, actions);
-    }
+        _ => panel_ui(ui, &screen.lies, &mut state.panels, frame, actions),
+    });
 }
 
 /// Which replica and channel: one button each.
@@ -133,7 +116,10 @@ fn head_ui(ui: &mut Ui, screen: &LagScreen) {
         ui.add_space(UNIT);
         ui.add(Label::new(RichText::new(&screen.verdict)).wrap());
         if let Some((cause, evidence)) = &screen.cause {
-            ui.add(Label::new(theme::strong(sentence(cause))).wrap());
+            // The verdict may have said it already
+            if !screen.verdict.contains(cause.as_str()) {
+                ui.add(Label::new(theme::strong(sentence(cause))).wrap());
+            }
             for line in evidence {
                 ui.add(Label::new(theme::dim(ui, line)).wrap().selectable(true));
             }
@@ -156,15 +142,13 @@ fn plot_card_ui(ui: &mut Ui, screen: &LagScreen, state: &mut LagState, frame: &F
         ui.horizontal_wrapped(|ui| {
             ui.label(theme::strong(words.text("methods.plot")));
             ui.add_space(2.0 * UNIT);
-            window_segments_ui(ui, words, &mut state.window);
+            time_choice_ui(ui, words, &mut state.plot, frame.now);
         });
-        plot_ui(
-            ui,
-            words,
-            words.text("methods.plot"),
-            &screen.plot,
-            55.0 * UNIT,
-        );
+        if screen.plot.lines.is_empty() {
+            ui.label(theme::dim(ui, words.text("methods.plot_empty")));
+            return;
+        }
+        lag_plot_ui(ui, &screen.plot, &mut state.plot, frame, 60.0 * UNIT);
         legend_ui(ui, screen);
     });
 }
@@ -272,6 +256,6 @@ fn clocks_ui(
     Card::new().show(ui, |ui| {
         let name = frame.words.text("methods.clock_plot");
         ui.label(theme::dim(ui, name));
-        plot_ui(ui, frame.words, name, &screen.clock_plot, 28.0 * UNIT);
+        clock_plot_ui(ui, frame.words, name, &screen.clock_plot, 28.0 * UNIT);
     });
 }

@@ -43,14 +43,14 @@ impl OverviewData {
         if frame.profiles.is_empty() {
             return OverviewData::Empty {
                 title: "overview.no_topology",
-                text: phrase("overview.no_topology.text"),
+                text: phrase("overview.no_topology_text"),
                 action: Some("overview.add_topology"),
             };
         }
         let Some(topology) = frame.topology else {
             return OverviewData::Empty {
                 title: "overview.none_chosen",
-                text: phrase("overview.none_chosen.text"),
+                text: phrase("overview.none_chosen_text"),
                 action: None,
             };
         };
@@ -66,7 +66,7 @@ fn not_watched(profile: Option<&TopologyProfile>) -> OverviewData {
     let name = profile.map_or("", |profile| profile.name.as_str());
     OverviewData::Empty {
         title: "overview.not_watched",
-        text: phrase("overview.not_watched.text").with("name", name),
+        text: phrase("overview.not_watched_text").with("name", name),
         action: Some("overview.watch"),
     }
 }

@@ -32,6 +32,8 @@ pub struct OverviewState {
 
 /// Cards are at least so wide; what is left over is shared.
 const CARD_WIDTH: f32 = 74.0 * UNIT;
+/// The title of the plot and its choices need so much beside each other.
+const ONE_LINE: f32 = 140.0 * UNIT;
 
 pub fn overview_ui(
     ui: &mut Ui,
@@ -85,16 +87,21 @@ fn plot_part_ui(
     frame: &Frame<'_>,
     visible: f32,
 ) {
-    ui.horizontal_wrapped(|ui| {
-        ui.label(theme::title(frame.words.text("overview.lag_by_replica")));
-        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-                time_choice_ui(ui, frame.words, &mut state.plot, frame.now);
+    let title = theme::title(frame.words.text("overview.lag_by_replica"));
+    let (words, plot) = (frame.words, &mut state.plot);
+    if ui.available_width() > ONE_LINE {
+        ui.horizontal(|ui| {
+            ui.label(title);
+            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                time_choice_ui(ui, words, plot, frame.now);
             });
         });
-    });
+    } else {
+        ui.label(title);
+        ui.horizontal_wrapped(|ui| time_choice_ui(ui, words, plot, frame.now));
+    }
     let lanes = topology.plot.lanes.len() as f32 * 4.0 * UNIT;
-    let height = (visible * 0.36).clamp(40.0 * UNIT, 90.0 * UNIT) + lanes;
+    let height = (visible * 0.32).clamp(40.0 * UNIT, 110.0 * UNIT) + lanes;
     Card::new().show(ui, |ui| {
         lag_plot_ui(ui, &topology.plot, &mut state.plot, frame, height);
     });

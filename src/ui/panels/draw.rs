@@ -44,19 +44,29 @@ pub fn columns_ui(
     frame: &Frame<'_>,
     actions: &mut Vec<Action>,
 ) {
-    let mut stack = |ui: &mut Ui, panels: &[Panel]| {
-        ui.spacing_mut().item_spacing.y = 2.0 * UNIT;
-        for panel in panels {
+    halves_ui(ui, |ui, half| {
+        for panel in columns[half] {
             panel_ui(ui, panel, state, frame, actions);
         }
+    });
+}
+
+/// Draws half 0 and half 1 side by side where there is room, else one below the other.
+pub fn halves_ui(ui: &mut Ui, mut half_ui: impl FnMut(&mut Ui, usize)) {
+    let mut stack = |ui: &mut Ui, half: usize| {
+        // egui's columns justify, which tears the words of a paragraph apart
+        ui.with_layout(Layout::top_down(Align::Min), |ui| {
+            ui.spacing_mut().item_spacing.y = 2.0 * UNIT;
+            half_ui(ui, half);
+        });
     };
     if ui.available_width() < TWO_COLUMNS_FROM {
-        stack(ui, columns[0]);
-        stack(ui, columns[1]);
+        stack(ui, 0);
+        stack(ui, 1);
     } else {
         ui.columns(2, |halves| {
-            for (ui, panels) in halves.iter_mut().zip(columns) {
-                stack(ui, panels);
+            for (half, ui) in halves.iter_mut().enumerate() {
+                stack(ui, half);
             }
         });
     }
@@ -109,10 +119,15 @@ fn fold_ui(ui: &mut Ui, title: &str, folded: bool) -> Response {
     let text = RichText::new(format!("     {title}"))
         .font(crate::ui::fonts::semibold(size::BODY))
         .color(theme::palette(ui).text);
-    let button = Button::new(text).frame_when_inactive(false).truncate();
-    let response = ui.add(button);
+    // Without padding, so that titles stand above what they head
+    let response = ui
+        .scope(|ui| {
+            ui.spacing_mut().button_padding.x = 0.0;
+            ui.add(Button::new(text).frame_when_inactive(false).truncate())
+        })
+        .inner;
     response.widget_info(|| WidgetInfo::selected(Role::DisclosureTriangle, true, !folded, title));
-    let middle = response.rect.left_center() + vec2(ui.spacing().button_padding.x + 4.0, 0.0);
+    let middle = response.rect.left_center() + vec2(4.0, 0.0);
     let corner = |x: f32, y: f32| pos2(middle.x + x, middle.y + y);
     let corners = if folded {
         vec![corner(-2.0, -4.0), corner(3.0, 0.0), corner(-2.0, 4.0)]
@@ -125,11 +140,33 @@ fn fold_ui(ui: &mut Ui, title: &str, folded: bool) -> Response {
     response
 }
 
+/// How long "Copied" stands in place of "SQL".
+const COPIED_SHOWS_SECS: f64 = 1.5;
+
 /// "SQL": the statement on hover, copied by a click.
 fn sql_ui(ui: &mut Ui, words: &Catalogue, title: &str, sql: &str) {
     let what = words.text("panel.copy_sql").replace("{panel}", title);
-    copy_ui(ui, words, &what, || sql.to_owned()).on_hover_ui(|ui| {
+    let id = ui.make_persistent_id("sql copied");
+    let now = ui.input(|input| input.time);
+    let pressed_at: Option<f64> = ui.data(|data| data.get_temp(id));
+    let copied = pressed_at.is_some_and(|at| now - at < COPIED_SHOWS_SECS);
+    let word = if copied {
+        words.text("copy.done")
+    } else {
+        "SQL"
+    };
+    let label = theme::dim(ui, word).size(size::SMALL);
+    let response = ui.add(Button::new(label).frame_when_inactive(false));
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &what));
+    if response.clicked() {
+        ui.ctx().copy_text(sql.to_owned());
+        ui.data_mut(|data| data.insert_temp(id, now));
+        ui.ctx()
+            .request_repaint_after_secs(COPIED_SHOWS_SECS as f32);
+    }
+    response.on_hover_ui(|ui| {
         ui.set_max_width(140.0 * UNIT);
+        ui.label(theme::note(ui, &what));
         ui.label(theme::mono(sql));
     });
 }
@@ -204,9 +241,7 @@ fn fact_row_ui(ui: &mut Ui, fact: &FactRow, words: &Catalogue) {
         let text = RichText::new(&fact.meaning)
             .size(size::SMALL)
             .color(meaning_color(ui, fact));
-        ui.with_layout(Layout::top_down(Align::Max), |ui| {
-            ui.add(Label::new(text).wrap());
-        });
+        ui.add(Label::new(text).wrap());
     }
 }
 

@@ -17,7 +17,7 @@ use crate::ui::Frame;
 use crate::ui::theme::Palette;
 use crate::ui::widgets::Sign;
 
-pub use draw::{PanelsState, columns_ui, copy_ui, panel_ui};
+pub use draw::{PanelsState, columns_ui, copy_ui, halves_ui, panel_ui};
 pub use rows::rows_ui;
 pub use subject::{Absence, Staleness, absence_ui, server_on_show, stale_ui};
 

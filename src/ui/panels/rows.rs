@@ -5,6 +5,7 @@ use eframe::egui::{Align, Label, Layout, RichText, Sense, Stroke, TextStyle, Ui,
 
 use super::{Cell, Rows};
 use crate::ui::theme::{self, UNIT, size};
+use crate::ui::widgets::sign_ui;
 use crate::words::Catalogue;
 
 const ROW: f32 = 5.5 * UNIT;
@@ -28,7 +29,9 @@ pub fn rows_ui(ui: &mut Ui, words: &Catalogue, rows: &Rows) {
         for row in &rows.rows {
             ui.horizontal(|ui| {
                 for ((cell, column), width) in row.iter().zip(&rows.columns).zip(&widths) {
-                    cell_frame_ui(ui, *width, column.numbers, |ui| cell_ui(ui, words, cell));
+                    cell_frame_ui(ui, *width, column.numbers, |ui| {
+                        cell_ui(ui, words, cell, column.numbers)
+                    });
                 }
             });
         }
@@ -38,7 +41,7 @@ pub fn rows_ui(ui: &mut Ui, words: &Catalogue, rows: &Rows) {
     }
 }
 
-const GAP: f32 = 2.0 * UNIT;
+const GAP: f32 = 4.0 * UNIT;
 
 fn widths(rows: &Rows, available: f32) -> Vec<f32> {
     let shares: f32 = rows.columns.iter().map(|column| column.share).sum();
@@ -64,14 +67,16 @@ fn cell_frame_ui(ui: &mut Ui, width: f32, numbers: bool, content: impl FnOnce(&m
     });
 }
 
-fn cell_ui(ui: &mut Ui, words: &Catalogue, cell: &Cell) {
+fn cell_ui(ui: &mut Ui, words: &Catalogue, cell: &Cell, numbers: bool) {
     let mut text = RichText::new(cell.text.lines().next().unwrap_or(""))
         .color(cell.tone.color(theme::palette(ui)));
     if cell.mono {
         text = text.text_style(TextStyle::Monospace);
     }
-    if let Some(sign) = cell.tone.sign() {
-        crate::ui::widgets::sign_ui(ui, words, sign);
+    // The sign stands left of the text; numbers are laid out from the right
+    let sign = cell.tone.sign();
+    if let Some(sign) = sign.filter(|_| !numbers) {
+        sign_ui(ui, words, sign);
     }
     let label = Label::new(text).truncate();
     match &cell.copies {
@@ -88,5 +93,8 @@ fn cell_ui(ui: &mut Ui, words: &Catalogue, cell: &Cell) {
                 shown.on_hover_text(&cell.hover);
             }
         }
+    }
+    if let Some(sign) = sign.filter(|_| numbers) {
+        sign_ui(ui, words, sign);
     }
 }

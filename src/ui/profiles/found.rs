@@ -103,17 +103,22 @@ pub fn found_ui(
                 .with("n", offered.len() as u64)
                 .with("server", first.told_by.as_str());
             ui.label(theme::strong(words.say(&title)));
-            for line in &offered {
-                ui.horizontal(|ui| {
-                    ui.label(theme::mono(&line.address));
-                    let add_one = phrase("found.add").with("server", line.address.as_str());
-                    if quiet_button_ui(ui, &words.say(&add_one)).clicked() {
+            let add_one = |line: &FoundLine| {
+                words.say(&phrase("found.add").with("server", line.address.as_str()))
+            };
+            if offered.len() > 1 {
+                for line in &offered {
+                    if quiet_button_ui(ui, &add_one(line)).clicked() {
                         out.push(add(line));
                     }
-                });
+                }
             }
             ui.horizontal(|ui| {
-                if primary_button_ui(ui, words.text("found.add_all")).clicked() {
+                let all = match offered.len() {
+                    1 => add_one(first),
+                    _ => words.text("found.add_all").to_owned(),
+                };
+                if primary_button_ui(ui, &all).clicked() {
                     out.extend(offered.iter().map(|line| add(line)));
                 }
                 if quiet_button_ui(ui, words.text("found.dismiss")).clicked() {

@@ -32,7 +32,10 @@ pub struct SourceEnd {
     /// `None` where the plugin is missing or the server does not tell.
     pub facts: Option<ThreeFacts>,
     pub source: String,
-    pub panels: Vec<Panel>,
+    /// The source's figures, or how to set semi-sync up.
+    pub left: Vec<Panel>,
+    /// The replicas' ends, and when it gave way.
+    pub right: Vec<Panel>,
 }
 
 /// Wanted, working, and answered: each may hold without the next.
@@ -94,7 +97,8 @@ fn replica_alone(frame: &Frame<'_>, replica: &Watched) -> SourceEnd {
         stale: Staleness::of(frame, replica),
         facts: None,
         source: String::new(),
-        panels: vec![replicas_panel(frame, &[replica])],
+        left: Vec::new(),
+        right: vec![replicas_panel(frame, &[replica])],
     }
 }
 
@@ -107,14 +111,15 @@ fn source_end(scene: &Scene<'_>, replicas: &[&Watched]) -> SourceEnd {
         stale: Staleness::of(scene.frame, scene.server),
         facts: None,
         source: from_where(scene.frame, "SHOW GLOBAL STATUS", scene.sample.answered_at),
-        panels: Vec::new(),
+        left: Vec::new(),
+        right: Vec::new(),
     };
     match &scene.sample.semi_sync {
         Answer::Refused(trouble) => {
             end.sentence = scene.say(&trouble.what);
             let mut panel = scene.panel("semi_sync refused", "semi_sync.details", Asked::SemiSync);
             panel.push(Block::Refused(Refusal::of(scene.frame, trouble)));
-            end.panels.push(panel);
+            end.left.push(panel);
         }
         Answer::NotAsked { why } => end.sentence = scene.say(why),
         Answer::Known { value, .. } => match &value.source {
@@ -122,8 +127,8 @@ fn source_end(scene: &Scene<'_>, replicas: &[&Watched]) -> SourceEnd {
             Some(source) => installed(scene, source, &mut end),
         },
     }
-    end.panels.push(replicas_panel(scene.frame, replicas));
-    end.panels.push(events(scene));
+    end.right.push(replicas_panel(scene.frame, replicas));
+    end.right.push(events(scene));
     end
 }
 
@@ -146,7 +151,7 @@ fn not_installed(scene: &Scene<'_>, end: &mut SourceEnd) {
         });
     }
     panel.say(scene.t("semi_sync.setup_note"), Tone::Dim);
-    end.panels.push(panel);
+    end.left.push(panel);
 }
 
 fn installed(scene: &Scene<'_>, source: &SemiSyncSource, end: &mut SourceEnd) {
@@ -158,7 +163,7 @@ fn installed(scene: &Scene<'_>, source: &SemiSyncSource, end: &mut SourceEnd) {
     };
     end.sentence = scene.say(&sentence(source));
     end.facts = Some(facts);
-    end.panels.push(details(scene, source));
+    end.left.push(details(scene, source));
 }
 
 fn three_facts(scene: &Scene<'_>, source: &SemiSyncSource) -> ThreeFacts {
@@ -394,9 +399,23 @@ fn events(scene: &Scene<'_>) -> Panel {
         panel.push(FactRow::new(words.say(&entry.text), age));
     }
     if panel.blocks.is_empty() {
-        panel.say(scene.t("semi_sync.events_none"), Tone::Dim);
+        let text = match given_up(scene) {
+            true => "semi_sync.events_before",
+            false => "semi_sync.events_none",
+        };
+        panel.say(scene.t(text), Tone::Dim);
     }
     panel
+}
+
+/// Wanted and not in force, at this moment.
+fn given_up(scene: &Scene<'_>) -> bool {
+    let source = scene
+        .sample
+        .semi_sync
+        .value()
+        .and_then(|both| both.source.as_ref());
+    source.is_some_and(|source| source.enabled == Some(true) && source.active == Some(false))
 }
 
 fn about_semi_sync(text: &Phrase) -> bool {

@@ -7,7 +7,7 @@ use eframe::egui::{Label, RichText, ScrollArea, Ui};
 
 use crate::ui::Frame;
 use crate::ui::action::Action;
-use crate::ui::panels::{PanelsState, absence_ui, panel_ui, stale_ui};
+use crate::ui::panels::{PanelsState, absence_ui, columns_ui, stale_ui};
 use crate::ui::theme::{self, UNIT};
 use crate::ui::widgets::{Card, Edge, Sign, lamp_ui, sign_word_ui};
 
@@ -38,9 +38,8 @@ pub fn semi_sync_ui(
                 stale_ui(ui, stale, frame, actions);
             }
             facts_ui(ui, end, frame);
-            for panel in &end.panels {
-                panel_ui(ui, panel, &mut state.panels, frame, actions);
-            }
+            let columns = [end.left.as_slice(), end.right.as_slice()];
+            columns_ui(ui, columns, &mut state.panels, frame, actions);
         }
         ui.add(Label::new(theme::note(ui, frame.words.text("semi_sync.not_applied"))).wrap());
         ui.add_space(2.0 * UNIT);

@@ -16,7 +16,7 @@ use crate::ui::Frame;
 use crate::ui::action::{Action, Screen};
 use crate::ui::fonts;
 use crate::ui::theme::{self, UNIT, palette, size};
-use crate::ui::widgets::{Sign, environment_badge_ui, paint_sign, quiet_button_ui};
+use crate::ui::widgets::{Sign, environment_badge_ui, paint_sign, quiet_button_ui, sign_ui};
 
 const ROW: f32 = 7.0 * UNIT;
 const INDENT: f32 = 4.5 * UNIT;
@@ -58,9 +58,9 @@ pub fn tree_ui(
         .show(ui, |ui| {
             ui.spacing_mut().item_spacing.y = 0.0;
             if data.tree.is_empty() {
-                nothing_ui(ui, frame.words.text("shell.tree.empty"));
+                nothing_ui(ui, frame.words.text("shell.tree_empty"));
             } else if shown.is_empty() {
-                nothing_ui(ui, frame.words.text("shell.tree.none_found"));
+                nothing_ui(ui, frame.words.text("shell.tree_none_found"));
             }
             for row in shown {
                 match row {
@@ -77,7 +77,7 @@ fn head_ui(ui: &mut Ui, state: &mut TreeState, frame: &Frame<'_>, actions: &mut 
         ui.add_space(EDGE);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             ui.add_space(UNIT);
-            let (name, hint) = (words.text("shell.add"), words.text("shell.add.hint"));
+            let (name, hint) = (words.text("shell.add"), words.text("shell.add_hint"));
             if icon_button_ui(ui, Icon::Plus, name, hint).clicked() {
                 actions.push(Action::Show(Screen::Profiles));
             }
@@ -161,6 +161,10 @@ fn topology_row_ui(
                 close_ui(ui, row, frame, actions);
             }
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                if state.folded.contains(&row.id) {
+                    // what is folded away still shows how it is
+                    sign_ui(ui, words, row.sign);
+                }
                 let badge = 22.0 * UNIT;
                 let room = (ui.available_width() - badge).max(10.0 * UNIT);
                 let response = name_ui(ui, row, room);
@@ -178,7 +182,7 @@ fn close_ui(ui: &mut Ui, row: &TopologyRow, frame: &Frame<'_>, actions: &mut Vec
     let words = frame.words;
     let text = theme::dim(ui, "×");
     let button = eframe::egui::Button::new(text).frame_when_inactive(false);
-    let response = ui.add(button).on_hover_text(words.text("shell.close.hint"));
+    let response = ui.add(button).on_hover_text(words.text("shell.close_hint"));
     let name =
         words.say(&crate::model::phrase::phrase("shell.close").with("name", row.name.as_str()));
     response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &name));

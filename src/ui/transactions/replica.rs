@@ -116,8 +116,17 @@ fn row(scene: &Scene<'_>, thread: &ApplierThread) -> Vec<Cell> {
             |rows| Cell::new(words.count(rows)),
         ),
         blocked_by(scene, thread),
-        statement(scene, open.and_then(|trx| trx.statement.as_deref())),
+        doing(scene, open),
     ]
+}
+
+/// The statement, or with rows travelling what the thread says it does.
+fn doing(scene: &Scene<'_>, open: Option<&OpenTransaction>) -> Cell {
+    let state = open.and_then(|trx| trx.state.clone());
+    match (open.and_then(|trx| trx.statement.as_deref()), state) {
+        (None, Some(state)) => Cell::new(state).tone(Tone::Dim),
+        (text, _) => statement(scene, text),
+    }
 }
 
 fn blocked_by(scene: &Scene<'_>, thread: &ApplierThread) -> Cell {

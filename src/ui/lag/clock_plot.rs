@@ -1,35 +1,26 @@
-//! A plot of lags over time, painted directly: a logarithmic axis for lags, a linear one for clock offsets. Gaps stay
-//! gaps; a value below the axis lies on its edge.
+//! The clocks of a replica and its source against ours, over time: signed, on a linear axis around zero. Painted
+//! directly; gaps stay gaps.
 
 use eframe::egui::accesskit::Role;
 use eframe::egui::{
     Align2, Pos2, Rect, Response, Sense, Shape, Stroke, Ui, WidgetInfo, pos2, vec2,
 };
 
-use crate::model::phrase::phrase;
 use crate::model::time::{Moment, Span};
 use crate::store::series::Column;
 use crate::ui::theme::{self, UNIT};
 use crate::words::Catalogue;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scale {
-    Log,
-    Linear,
-}
-
 #[derive(Clone, Debug, PartialEq)]
-pub struct Plot {
+pub struct ClockPlot {
     pub from: Moment,
     pub to: Moment,
-    pub scale: Scale,
-    pub lines: Vec<PlotLine>,
-    pub threshold: Option<Span>,
+    pub lines: Vec<ClockLine>,
 }
 
 /// A line in stretches without a gap.
 #[derive(Clone, Debug, PartialEq)]
-pub struct PlotLine {
+pub struct ClockLine {
     pub name: String,
     /// Which series colour.
     pub color: usize,
@@ -37,7 +28,7 @@ pub struct PlotLine {
     pub runs: Vec<Vec<(Moment, f32, f32)>>,
 }
 
-impl PlotLine {
+impl ClockLine {
     pub fn new(name: String, color: usize, columns: &[Column]) -> Self {
         let runs = columns
             .split(|column| column.extremes.is_none())
@@ -48,7 +39,7 @@ impl PlotLine {
                     .collect()
             })
             .collect();
-        PlotLine { name, color, runs }
+        ClockLine { name, color, runs }
     }
 
     /// What was measured nearest to an instant, if that is near enough to be meant.
@@ -59,7 +50,7 @@ impl PlotLine {
     }
 }
 
-impl Plot {
+impl ClockPlot {
     fn values(&self) -> impl Iterator<Item = f32> + '_ {
         let points = self
             .lines
@@ -68,42 +59,23 @@ impl Plot {
         points.flat_map(|(_, min, max)| [*min, *max])
     }
 
-    /// The lowest and highest value of the axis: whole decades, or some room around zero.
-    fn range(&self) -> (f32, f32) {
-        let high = self.values().fold(f32::MIN, f32::max);
-        match self.scale {
-            Scale::Log => {
-                let high = high.max(self.threshold.map_or(0.0, |t| t.secs_f64() as f32));
-                let decades = high.max(1e-2).log10().ceil();
-                (1e-3, 10f32.powf(decades.min(7.0)))
-            }
-            Scale::Linear => {
-                let low = self.values().fold(f32::MAX, f32::min);
-                let reach = high.abs().max(low.abs()).max(1e-3) * 1.2;
-                (-reach, reach)
-            }
-        }
+    /// How far the axis reaches to both sides of zero.
+    fn reach(&self) -> f32 {
+        let farthest = self
+            .values()
+            .fold(0.0, |far, value| f32::max(far, value.abs()));
+        farthest.max(1e-3) * 1.2
     }
 
-    fn ticks(&self) -> Vec<f32> {
-        let (low, high) = self.range();
-        match self.scale {
-            Scale::Log => {
-                let steps = (high / low).log10().round() as i32;
-                (0..=steps).map(|n| low * 10f32.powi(n)).collect()
-            }
-            Scale::Linear => vec![low / 1.2, 0.0, high / 1.2],
-        }
+    fn ticks(&self) -> [f32; 3] {
+        let tick = self.reach() / 1.2;
+        [-tick, 0.0, tick]
     }
 
     /// 0 at the bottom, 1 at the top.
     fn height(&self, value: f32) -> f32 {
-        let (low, high) = self.range();
-        let share = match self.scale {
-            Scale::Log => (value.max(low) / low).log10() / (high / low).log10(),
-            Scale::Linear => (value - low) / (high - low),
-        };
-        share.clamp(0.0, 1.0)
+        let reach = self.reach();
+        ((value + reach) / (2.0 * reach)).clamp(0.0, 1.0)
     }
 }
 
@@ -111,7 +83,13 @@ impl Plot {
 const LEFT: f32 = 17.0 * UNIT;
 const BELOW: f32 = 5.0 * UNIT;
 
-pub fn plot_ui(ui: &mut Ui, words: &Catalogue, name: &str, plot: &Plot, height: f32) -> Response {
+pub fn clock_plot_ui(
+    ui: &mut Ui,
+    words: &Catalogue,
+    name: &str,
+    plot: &ClockPlot,
+    height: f32,
+) -> Response {
     let size = vec2(ui.available_width(), height);
     let (outer, response) = ui.allocate_exact_size(size, Sense::hover());
     response.widget_info(|| WidgetInfo::labeled(Role::Image, true, name));
@@ -137,7 +115,7 @@ pub fn plot_ui(ui: &mut Ui, words: &Catalogue, name: &str, plot: &Plot, height: 
     response
 }
 
-fn axes_ui(ui: &Ui, words: &Catalogue, plot: &Plot, inner: Rect) {
+fn axes_ui(ui: &Ui, words: &Catalogue, plot: &ClockPlot, inner: Rect) {
     let palette = theme::palette(ui);
     let painter = ui.painter();
     let grid = Stroke::new(1.0, palette.grid);
@@ -171,34 +149,19 @@ fn axes_ui(ui: &Ui, words: &Catalogue, plot: &Plot, inner: Rect) {
             palette.dim,
         );
     }
-    if let Some(threshold) = plot.threshold {
-        let y = y_at(plot, inner, threshold.secs_f64() as f32);
-        let ends = [pos2(inner.min.x, y), pos2(inner.max.x, y)];
-        let stroke = Stroke::new(1.0, palette.warning);
-        painter.extend(Shape::dashed_line(&ends, stroke, 4.0, 4.0));
-        let text = words.say(&phrase("methods.threshold").with("span", threshold));
-        let at = pos2(inner.min.x + UNIT, y - 0.5 * UNIT);
-        painter.text(
-            at,
-            Align2::LEFT_BOTTOM,
-            text,
-            theme::tiny(),
-            palette.warning,
-        );
-    }
 }
 
-fn x_at(plot: &Plot, inner: Rect, at: Moment) -> f32 {
+fn x_at(plot: &ClockPlot, inner: Rect, at: Moment) -> f32 {
     let share = at.since(plot.from).secs_f64() / plot.to.since(plot.from).secs_f64().max(1e-9);
     inner.min.x + (share.clamp(0.0, 1.0) as f32) * inner.width()
 }
 
-fn y_at(plot: &Plot, inner: Rect, value: f32) -> f32 {
+fn y_at(plot: &ClockPlot, inner: Rect, value: f32) -> f32 {
     inner.max.y - plot.height(value) * inner.height()
 }
 
 /// The highest values as a line; where a column holds a range, the range as a stroke behind it.
-fn line_ui(ui: &Ui, plot: &Plot, line: &PlotLine, inner: Rect) {
+fn line_ui(ui: &Ui, plot: &ClockPlot, line: &ClockLine, inner: Rect) {
     let color = theme::palette(ui).series(line.color);
     let painter = ui.painter().with_clip_rect(inner.expand(1.0));
     for run in &line.runs {
@@ -219,7 +182,7 @@ fn line_ui(ui: &Ui, plot: &Plot, line: &PlotLine, inner: Rect) {
 }
 
 /// A thin line at the pointer, and what each method said there.
-fn hover_ui(ui: &Ui, words: &Catalogue, plot: &Plot, inner: Rect, pointer: Pos2) {
+fn hover_ui(ui: &Ui, words: &Catalogue, plot: &ClockPlot, inner: Rect, pointer: Pos2) {
     let palette = theme::palette(ui);
     let share = f64::from((pointer.x - inner.min.x) / inner.width().max(1.0));
     let window = plot.to.since(plot.from);
@@ -273,7 +236,7 @@ mod tests {
         Moment::from_unix_micros(secs * 1_000_000)
     }
 
-    fn plot(scale: Scale, values: &[Option<f32>]) -> Plot {
+    fn plot(values: &[Option<f32>]) -> ClockPlot {
         let columns: Vec<Column> = values
             .iter()
             .enumerate()
@@ -282,34 +245,23 @@ mod tests {
                 extremes: value.map(|v| (v, v)),
             })
             .collect();
-        Plot {
+        ClockPlot {
             from: at(0),
             to: at(10),
-            scale,
-            lines: vec![PlotLine::new("a".into(), 0, &columns)],
-            threshold: None,
+            lines: vec![ClockLine::new("a".into(), 0, &columns)],
         }
     }
 
     #[test]
     fn a_gap_splits_the_line() {
-        let plot = plot(Scale::Log, &[Some(0.1), Some(0.2), None, Some(0.3)]);
+        let plot = plot(&[Some(0.1), Some(0.2), None, Some(0.3)]);
         let lengths: Vec<usize> = plot.lines[0].runs.iter().map(Vec::len).collect();
         assert_eq!(lengths, [2, 1]);
     }
 
     #[test]
-    fn zero_lies_on_the_edge_of_a_logarithmic_axis_and_nothing_leaves_it() {
-        let plot = plot(Scale::Log, &[Some(0.0), Some(6.2)]);
-        assert_eq!(plot.height(0.0), 0.0);
-        assert_eq!(plot.range(), (1e-3, 10.0));
-        assert!(plot.height(6.2) < 1.0 && plot.height(6.2) > 0.9);
-        assert_eq!(plot.ticks().len(), 5);
-    }
-
-    #[test]
     fn a_clock_may_be_behind() {
-        let plot = plot(Scale::Linear, &[Some(-0.5), Some(0.1)]);
+        let plot = plot(&[Some(-0.5), Some(0.1)]);
         assert!(plot.height(-0.5) < 0.5 && plot.height(0.1) > 0.5);
         assert_eq!(plot.height(0.0), 0.5);
     }
