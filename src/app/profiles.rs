@@ -112,6 +112,8 @@ struct Waiting {
 
 pub struct ProfileDesk {
     profiles: Vec<TopologyProfile>,
+    /// Watched in this run only, and not saved.
+    guest: Option<TopologyProfile>,
     session: SessionSecrets,
     waiting: BTreeMap<SecretKey, Waiting>,
     /// Being saved, and to be watched once that is done.
@@ -149,6 +151,7 @@ impl ProfileDesk {
         }
         let desk = ProfileDesk {
             profiles: opened.profiles,
+            guest: None,
             session: SessionSecrets::default(),
             waiting: BTreeMap::new(),
             saving: BTreeMap::new(),
@@ -167,6 +170,12 @@ impl ProfileDesk {
 
     pub fn profiles(&self) -> &[TopologyProfile] {
         &self.profiles
+    }
+
+    /// Takes a topology in for this run without saving it: the one in a file named on the command line.
+    pub fn adopt(&mut self, profile: TopologyProfile) {
+        self.profiles.push(profile.clone());
+        self.guest = Some(profile);
     }
 
     pub fn profile(&self, id: &TopologyId) -> Option<&TopologyProfile> {
@@ -308,6 +317,10 @@ impl ProfileDesk {
                 orphans,
             } => {
                 self.profiles = profiles;
+                // one that was saved meanwhile is no guest any more
+                let guest = self.guest.take();
+                self.guest = guest.filter(|guest| self.profile(&guest.id).is_none());
+                self.profiles.extend(self.guest.clone());
                 for key in &orphans {
                     self.session.forget(key);
                     self.waiting.remove(key);

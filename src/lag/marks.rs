@@ -232,7 +232,7 @@ pub fn read(scene: &Scene<'_>) -> Reading {
         let why = scene
             .source_missing
             .clone()
-            .unwrap_or_else(|| phrase("lag.why.source_not_watched"));
+            .unwrap_or_else(|| phrase("lag.why.no_mark_yet"));
         return Reading::unknown(why);
     };
     if let Some(why) = ledger.silent(scene.now) {

@@ -28,4 +28,4 @@ pub mod privileges;
 
 pub use connect::Dialer;
 pub use endpoint::{Address, Endpoint, HeartbeatTable, Limits, Tls, TlsMode};
-pub use privileges::{QuestionReport, TestReport, test_connection};
+pub use privileges::{QuestionReport, TestReport, monitor_account, test_connection};

@@ -1,6 +1,7 @@
 //! What the Lag screen shows, in finished words.
 
-use super::clock_plot::{ClockLine, ClockPlot};
+use super::clock_plot::ClockPlot;
+use super::plots::{clock_plot, method_plot};
 use super::{LagState, lies};
 use crate::lag::verdict::{contradicts, method_name};
 use crate::lag::window::summarise;
@@ -15,9 +16,7 @@ use crate::ui::Frame;
 use crate::ui::panels::{
     Absence, Block, Cell, FactRow, Panel, RowColumn, Rows, Staleness, Tone, server_on_show,
 };
-use crate::ui::plot::{
-    PlotData, PlotLane, PlotLine, PlotState, Threshold, event_marks, lane_stretches,
-};
+use crate::ui::plot::{PlotData, PlotState};
 use crate::ui::server::scene::Scene;
 use crate::ui::server::{channel_title, clock_fact};
 use crate::ui::widgets::Sign;
@@ -87,9 +86,6 @@ pub struct StagePart {
     pub span: Option<Span>,
     pub text: String,
 }
-
-/// As many columns as the plot of clocks has pixels.
-const COLUMNS: usize = 500;
 
 impl LagData {
     pub fn new(frame: &Frame<'_>, state: &mut LagState) -> Self {
@@ -227,7 +223,7 @@ impl LagScreen {
             stages_missing: stages
                 .iter()
                 .all(|part| part.span.is_none())
-                .then(|| scene.t("methods.stages.missing").to_owned()),
+                .then(|| why_no_stages(scene, view)),
             stages,
             plot: method_plot(scene, past, plot),
             clock_plot: clock_plot(scene, judged, window),
@@ -354,6 +350,14 @@ impl MethodLine {
     }
 }
 
+/// A server that has fallen silent is another reason than one that cannot tell.
+fn why_no_stages(scene: &Scene<'_>, view: &LagView) -> String {
+    match view.headline.why() {
+        Some(why) => scene.say(why),
+        None => scene.t("methods.stages.missing").to_owned(),
+    }
+}
+
 fn stages(scene: &Scene<'_>, view: &LagView) -> Vec<StagePart> {
     let stages = &view.stages;
     [
@@ -371,91 +375,6 @@ fn stages(scene: &Scene<'_>, view: &LagView) -> Vec<StagePart> {
         ),
     })
     .collect()
-}
-
-/// All methods as lines, the channel's states under them, and what happened.
-fn method_plot(scene: &Scene<'_>, past: Option<&ChannelPast>, state: &mut PlotState) -> PlotData {
-    let (from, to) = state.range(scene.frame.now);
-    let watch = scene.server.watch();
-    let name = &scene.server.registration.name;
-    let mut data = PlotData {
-        from: Some(from),
-        to: Some(to),
-        thresholds: thresholds(scene),
-        events: event_marks(scene.frame, from, to, |entry| {
-            entry.subject.watch() == Some(watch)
-        }),
-        ..PlotData::default()
-    };
-    let Some(past) = past else { return data };
-    let mut cache = std::mem::take(&mut state.cache);
-    for (color, method) in Method::ALL.into_iter().enumerate() {
-        let Some(series) = past.methods.get(&method) else {
-            continue;
-        };
-        let key = format!("{}/{}", watch.0, method.code());
-        let (runs, _) = cache.line(&key, series, state, scene.frame.now);
-        if runs.is_empty() {
-            continue;
-        }
-        data.lines.push(PlotLine {
-            key,
-            name: scene.say(&method_name(method)),
-            color,
-            runs,
-            no_value: scene.t("plot.no_reading").to_owned(),
-        });
-    }
-    cache.sweep();
-    state.cache = cache;
-    data.lanes.push(PlotLane {
-        key: String::new(),
-        name: name.clone(),
-        color: Method::ALL.len(),
-        stretches: lane_stretches(&past.lane, from, to),
-    });
-    let names: Vec<&str> = data.lines.iter().map(|line| line.name.as_str()).collect();
-    let summary = phrase("plot.summary")
-        .with("names", names.join(", "))
-        .with("window", to.since(from));
-    data.summary = scene.say(&summary);
-    data
-}
-
-fn thresholds(scene: &Scene<'_>) -> Vec<Threshold> {
-    let limits = &scene.server.registration.thresholds;
-    [
-        (limits.lag_warning, Sign::Warning),
-        (limits.lag_critical, Sign::Critical),
-    ]
-    .into_iter()
-    .map(|(lag, sign)| Threshold {
-        lag,
-        label: scene.with("methods.threshold", "span", lag),
-        sign,
-    })
-    .collect()
-}
-
-fn clock_plot(scene: &Scene<'_>, judged: &ChannelJudged, window: Span) -> ClockPlot {
-    let (from, to) = (scene.frame.now - window, scene.frame.now);
-    let source = judged
-        .source
-        .and_then(|watch| scene.frame.store.watched(watch));
-    let servers = [Some(scene.server), source].into_iter().flatten();
-    let line = |(color, server): (usize, &Watched)| {
-        let columns = server.clock_series.columns(from, to, COLUMNS);
-        ClockLine::new(server.registration.name.clone(), color, &columns)
-    };
-    ClockPlot {
-        from,
-        to,
-        lines: servers
-            .enumerate()
-            .map(line)
-            .filter(|line| !line.runs.is_empty())
-            .collect(),
-    }
 }
 
 fn backlog(scene: &Scene<'_>, view: &LagView) -> Panel {

@@ -114,7 +114,10 @@ fn head_ui(ui: &mut Ui, screen: &LagScreen) {
         }
         ui.add(Label::new(theme::note(ui, &screen.how)).wrap());
         ui.add_space(UNIT);
-        ui.add(Label::new(RichText::new(&screen.verdict)).wrap());
+        // Without a number both are the reason
+        if screen.verdict != screen.how {
+            ui.add(Label::new(RichText::new(&screen.verdict)).wrap());
+        }
         if let Some((cause, evidence)) = &screen.cause {
             // The verdict may have said it already
             if !screen.verdict.contains(cause.as_str()) {

@@ -5,6 +5,7 @@ mod clock_plot;
 mod data;
 mod draw;
 mod lies;
+mod plots;
 
 use crate::model::profile::ServerId;
 use crate::ui::panels::PanelsState;

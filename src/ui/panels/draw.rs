@@ -242,6 +242,7 @@ fn fact_row_ui(ui: &mut Ui, fact: &FactRow, words: &Catalogue) {
             .size(size::SMALL)
             .color(meaning_color(ui, fact));
         ui.add(Label::new(text).wrap());
+        ui.add_space(0.5 * UNIT);
     }
 }
 

@@ -63,10 +63,8 @@ pub fn servers_ui(
             Card::new().show(ui, |ui| own_ui(ui, form, draft, id, passwords));
         }
     }
-    if ids.is_empty() {
-        if let Some(problem) = form.problem(FieldName::Servers) {
-            remark_ui(ui, form.words, problem);
-        }
+    if let Some(problem) = form.problem(FieldName::Servers) {
+        remark_ui(ui, form.words, problem);
     }
     ui.add_space(UNIT);
     if ui.button(form.text("form.add_server")).clicked() {

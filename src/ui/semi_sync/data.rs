@@ -324,10 +324,10 @@ fn replicas_panel(frame: &Frame<'_>, replicas: &[&Watched]) -> Panel {
     }
     panel.push(Rows {
         columns: vec![
-            RowColumn::words(t("semi_sync.replica"), 2.0),
+            RowColumn::words(t("semi_sync.replica"), 1.6),
             RowColumn::words(t("semi_sync.configured"), 1.4),
             RowColumn::words(t("semi_sync.in_force"), 1.4),
-            RowColumn::words(t("semi_sync.remark"), 4.0),
+            RowColumn::words(t("semi_sync.remark"), 5.6),
         ],
         rows: replicas
             .iter()
@@ -396,7 +396,7 @@ fn events(scene: &Scene<'_>) -> Panel {
         .take(20);
     for entry in entries {
         let age = words.ago(scene.frame.now.since(entry.at));
-        panel.push(FactRow::new(words.say(&entry.text), age));
+        panel.say(format!("{age} · {}", words.say(&entry.text)), Tone::Dim);
     }
     if panel.blocks.is_empty() {
         let text = match given_up(scene) {

@@ -68,11 +68,20 @@ impl ServerData {
 
 impl ServerView {
     fn of(scene: &Scene<'_>) -> Self {
-        let replicates = !scene.sample.channels().is_empty();
         let mut left = channels::panels(scene);
         left.push(gtids::panel(scene));
-        if replicates {
+        let mut right = vec![
+            identity::panel(scene),
+            load::panel(scene),
+            settings::panel(scene),
+        ];
+        let around = [around::binary_logs(scene), around::found(scene)];
+        // A replica has its appliers on the left; a source is mostly its logs and its replicas
+        if scene.sample.channels().is_empty() {
+            left.extend(around);
+        } else {
             left.push(appliers::panel(scene));
+            right.extend(around);
         }
         left.push(appliers::parallel_panel(scene));
         left.push(around::heartbeat(scene));
@@ -80,13 +89,7 @@ impl ServerView {
             name: scene.server.registration.name.clone(),
             stale: Staleness::of(scene.frame, scene.server),
             left,
-            right: vec![
-                identity::panel(scene),
-                load::panel(scene),
-                settings::panel(scene),
-                around::binary_logs(scene),
-                around::found(scene),
-            ],
+            right,
             raw: raw::groups(scene),
         }
     }
