@@ -190,7 +190,12 @@ fn an_address_that_cannot_be_read_is_told_at_once_and_cannot_be_saved() {
     let mut window = dark(Shown::Profiles, vec![billing()]);
     press(&mut window, "billing 账务");
     type_into(&mut window, Role::TextInput, "Address", "77");
-    window.get_by_label_contains("needs a port from 1 to 65535 after the");
+    let told = window.get_all_by_label_contains("needs a port from 1 to 65535 after the");
+    assert_eq!(
+        told.count(),
+        2,
+        "beside the field, and why it cannot be saved"
+    );
     assert!(is_disabled(&window, "Save"));
 }
 

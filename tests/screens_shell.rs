@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use eframe::egui::accesskit::Role;
 use eframe::egui::{Key, Modifiers, Theme, Ui, Vec2, vec2};
 use egui_kittest::Harness;
-use egui_kittest::kittest::Queryable as _;
+use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use replicascope::model::preferences::{LanguageChoice, ThemeChoice};
 use replicascope::model::profile::TopologyId;
 use replicascope::model::time::Span;

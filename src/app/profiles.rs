@@ -187,15 +187,17 @@ impl ProfileDesk {
         match action {
             Action::SaveProfile(profile) => self.save(profile, false),
             Action::SaveOverChanges(profile) => self.save(profile, true),
-            Action::ReloadProfiles => self.to_disk(DiskJob::Edit(Edit::Reload)),
-            Action::RemoveProfile(id) => self.to_disk(DiskJob::Edit(Edit::Remove(id))),
-            Action::ImportProfiles(path) => self.to_disk(DiskJob::Edit(Edit::Import(path))),
+            Action::ReloadProfiles => self.send_to_disk(DiskJob::Edit(Edit::Reload)),
+            Action::RemoveProfile(id) => self.send_to_disk(DiskJob::Edit(Edit::Remove(id))),
+            Action::ImportProfiles(path) => self.send_to_disk(DiskJob::Edit(Edit::Import(path))),
             Action::ExportProfiles { topologies, to } => {
-                self.to_disk(DiskJob::Export { topologies, to });
+                self.send_to_disk(DiskJob::Export { topologies, to });
             }
-            Action::SavePreferences(preferences) => self.to_disk(DiskJob::Preferences(preferences)),
+            Action::SavePreferences(preferences) => {
+                self.send_to_disk(DiskJob::Preferences(preferences))
+            }
             Action::AddFound { topology, server } => {
-                self.to_disk(DiskJob::Edit(Edit::AddFound { topology, server }));
+                self.send_to_disk(DiskJob::Edit(Edit::AddFound { topology, server }));
             }
             Action::TestProfile(profile) => self.test(profile),
             Action::DescribeAccount { user, heartbeat } => {
@@ -211,7 +213,7 @@ impl ProfileDesk {
             }
             Action::ForgetPassword(key) => {
                 self.session.forget(&key);
-                self.to_keychain(KeychainJob::Forget(vec![key.clone()]));
+                self.send_to_keychain(KeychainJob::Forget(vec![key.clone()]));
                 let kept = Kept::Forgotten;
                 self.events
                     .push(DeskEvent::News(News::PasswordKept { key, kept }));
@@ -281,13 +283,13 @@ impl ProfileDesk {
 
     fn save(&mut self, profile: TopologyProfile, over: bool) {
         *self.saving.entry(profile.id.clone()).or_default() += 1;
-        self.to_disk(DiskJob::Edit(Edit::Put {
+        self.send_to_disk(DiskJob::Edit(Edit::Put {
             profile: Box::new(profile),
             over,
         }));
     }
 
-    fn to_disk(&mut self, job: DiskJob) {
+    fn send_to_disk(&mut self, job: DiskJob) {
         if let Err(error) = self.disk.try_send(job) {
             if let DiskJob::Edit(Edit::Put { profile, .. }) = error.into_inner() {
                 self.saved(&profile.id);
@@ -299,7 +301,7 @@ impl ProfileDesk {
         }
     }
 
-    fn to_keychain(&mut self, job: KeychainJob) {
+    fn send_to_keychain(&mut self, job: KeychainJob) {
         if let Err(error) = self.keychain.try_send(job)
             && let KeychainJob::Search { key, .. } = error.into_inner()
         {
@@ -326,7 +328,7 @@ impl ProfileDesk {
                     self.waiting.remove(key);
                 }
                 if !orphans.is_empty() {
-                    self.to_keychain(KeychainJob::Forget(orphans));
+                    self.send_to_keychain(KeychainJob::Forget(orphans));
                 }
                 self.events
                     .push(DeskEvent::ProfilesChanged { changed, removed });
@@ -373,8 +375,8 @@ impl ProfileDesk {
             return self.found(&key, &secret);
         }
         match ways.contains(&Way::Keychain) {
-            true => self.to_keychain(KeychainJob::Search { key, ways }),
-            false => self.to_disk(DiskJob::Search { key, ways }),
+            true => self.send_to_keychain(KeychainJob::Search { key, ways }),
+            false => self.send_to_disk(DiskJob::Search { key, ways }),
         }
     }
 
@@ -447,7 +449,7 @@ impl ProfileDesk {
         self.session.keep(key.clone(), secret.clone());
         self.found(&key, &secret);
         if in_keychain {
-            self.to_keychain(KeychainJob::Keep { key, secret });
+            self.send_to_keychain(KeychainJob::Keep { key, secret });
             return;
         }
         let kept = Kept::ThisSession(None);

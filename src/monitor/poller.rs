@@ -98,8 +98,15 @@ impl Poller {
         self.thoroughness = Thoroughness::default();
         loop {
             let now = Instant::now();
-            if std::mem::take(&mut self.hurry) {
+            let hurry = std::mem::take(&mut self.hurry);
+            if hurry {
                 poll.bring_forward(now);
+            }
+            if poll.due(now) && wants_a_new_session(link.as_ref(), hurry) {
+                match self.renew(link) {
+                    Ok(new) => link = new,
+                    Err(trouble) => return Ok(trouble),
+                }
             }
             if poll.due(now) {
                 match self.poll(link.as_mut(), now) {
@@ -127,6 +134,13 @@ impl Poller {
             };
             self.take_orders_until(next)?;
         }
+    }
+
+    /// A new session in place of the old one, which goes first: a server never carries more than our two.
+    fn renew(&mut self, old: Box<dyn Link>) -> Result<Box<dyn Link>, Trouble> {
+        drop(old);
+        self.thoroughness.ask_all();
+        self.connect()
     }
 
     fn poll(&mut self, link: &mut dyn Link, now: Instant) -> Result<Arc<Sample>, Trouble> {
@@ -213,4 +227,11 @@ impl Poller {
             PollerOrder::MarkFor(sinks) => self.sinks = sinks,
         }
     }
+}
+
+/// A question refused for want of a privilege is asked again in a new session: at once when the person asks, else when
+/// its time has come.
+fn wants_a_new_session(link: &dyn Link, hurry: bool) -> bool {
+    link.refused_until()
+        .is_some_and(|until| hurry || clock::now() >= until)
 }

@@ -274,6 +274,7 @@ impl Play {
                     heartbeat: HeartbeatReading {
                         interval: None,
                         stamps_are_utc: true,
+                        ..HeartbeatReading::default()
                     },
                 },
                 at,

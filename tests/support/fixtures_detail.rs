@@ -164,6 +164,7 @@ impl World {
                 heartbeat: HeartbeatReading {
                     interval: Some(Span::from_secs(1)),
                     stamps_are_utc: true,
+                    ..HeartbeatReading::default()
                 },
             };
             store.register(registration, start());

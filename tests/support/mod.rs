@@ -5,9 +5,13 @@ pub mod captures;
 pub mod client;
 pub mod fixtures;
 pub mod fixtures_detail;
+pub mod proxy;
 pub mod scripted;
 pub mod servers;
 pub mod soft_renderer;
+pub mod stage;
+pub mod watching;
+pub mod writer;
 
 use std::time::{Duration, Instant};
 

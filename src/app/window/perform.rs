@@ -151,7 +151,7 @@ impl App {
             }
         }
         let shown = self.topology.as_ref();
-        if !shown.is_some_and(|id| self.profile(id).is_some()) {
+        if shown.is_none_or(|id| self.profile(id).is_none()) {
             self.topology = self.profiles.first().map(|p| p.id.clone());
             self.server = None;
         }

@@ -1,12 +1,12 @@
 //! Draws a replica's card.
 
-use eframe::egui::{Label, RichText, Sides, Ui};
+use eframe::egui::{Color32, FontId, Label, RichText, Sides, Ui, vec2};
 
 use super::card_data::{Headline, MethodRow, ReplicaCard};
 use crate::model::profile::{ServerId, TopologyId};
 use crate::ui::Frame;
 use crate::ui::action::{Action, Screen};
-use crate::ui::theme::{self, UNIT, palette};
+use crate::ui::theme::{self, UNIT, palette, size};
 use crate::ui::widgets::{
     Card, Edge, Fact, Sign, card_head_ui, fact_ui, figure_ui, figure_word_ui, lamp_ui,
     quiet_button_ui,
@@ -64,16 +64,32 @@ fn headline_ui(ui: &mut Ui, headline: &Headline) {
     }
 }
 
+/// Side by side, each as wide as its words need as far as there is room.
 fn lamps_ui(ui: &mut Ui, card: &ReplicaCard, frame: &Frame<'_>) {
-    ui.columns(card.lamps.len(), |columns| {
-        for (column, lamp) in columns.iter_mut().zip(&card.lamps) {
-            lamp_ui(
-                column,
-                lamp.sign,
-                frame.words.text(lamp.name),
-                &lamp.word,
-                &lamp.word,
-            );
+    let words = frame.words;
+    let gap = 2.5 * UNIT;
+    let needs = card.lamps.each_ref().map(|lamp| {
+        let width = |text: &str, size: f32| {
+            let font = FontId::proportional(size);
+            let galley = ui
+                .painter()
+                .layout_no_wrap(text.to_owned(), font, Color32::WHITE);
+            galley.size().x
+        };
+        let name = width(words.text(lamp.name), size::SMALL) + 4.0 * UNIT;
+        name.max(width(&lamp.word, size::BODY)) + 1.0
+    });
+    let room = ui.available_width() - gap * (needs.len() - 1) as f32;
+    let needed: f32 = needs.iter().sum();
+    ui.horizontal_top(|ui| {
+        ui.spacing_mut().item_spacing.x = gap;
+        for (lamp, need) in card.lamps.iter().zip(needs) {
+            let spare = ((room - needed) / card.lamps.len() as f32).max(0.0);
+            let width = (need * (room / needed).min(1.0) + spare).floor();
+            ui.allocate_ui(vec2(width, 0.0), |ui| {
+                ui.set_width(width);
+                lamp_ui(ui, lamp.sign, words.text(lamp.name), &lamp.word, &lamp.word);
+            });
         }
     });
 }

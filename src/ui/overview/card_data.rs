@@ -104,6 +104,7 @@ fn card(
     let lag = &channel.lag;
     let sign = card_sign(channel);
     let lamps = &channel.lamps;
+    let waiting = waiting(frame, &lag.backlog, lag.catch_up);
     ReplicaCard {
         topology: server.registration.topology.clone(),
         server: server.registration.server.clone(),
@@ -122,8 +123,8 @@ fn card(
         ],
         methods: methods(frame, lag),
         verdict: words.say(&lag.verdict),
-        waiting: waiting(frame, &lag.backlog, lag.catch_up),
-        waiting_hint: words.text("overview.waiting.hint").to_owned(),
+        waiting_hint: format!("{waiting}\n{}", words.text("overview.waiting.hint")),
+        waiting,
     }
 }
 
@@ -246,8 +247,16 @@ pub fn lamp(frame: &Frame<'_>, name: &'static str, lit: &Lit) -> LampWord {
     }
 }
 
-/// Every method that makes sense here; of those without a value, why not on hover.
+/// Every method that makes sense here; of those without a value, why not on hover. Where none has a value the headline
+/// has said why.
 fn methods(frame: &Frame<'_>, lag: &LagView) -> Vec<MethodRow> {
+    if lag
+        .methods
+        .iter()
+        .all(|(_, reading)| reading.measured().is_none())
+    {
+        return Vec::new();
+    }
     lag.methods
         .iter()
         .filter(|(_, reading)| !matches!(reading, Reading::NotApplicable { .. }))

@@ -14,6 +14,7 @@ use crate::ui::plot::{
     PlotData, PlotLane, PlotLine, PlotState, Threshold, channel_key, event_marks, lane_stretches,
     series_color,
 };
+use crate::ui::profiles::FoundData;
 use crate::ui::widgets::Sign;
 
 /// The overview, or why there is none and what to do about it.
@@ -36,6 +37,8 @@ pub struct Topology {
     pub replicas: Vec<ReplicaCard>,
     /// Sources and whatever does not replicate, and servers that have not answered yet.
     pub others: Vec<ServerCard>,
+    /// Servers that these know of and nobody watches.
+    pub found: FoundData,
 }
 
 impl OverviewData {
@@ -93,6 +96,7 @@ fn watched(
         findings: finding_rows(frame, &judged.findings),
         replicas,
         others,
+        found: profile.map_or_else(FoundData::default, |p| FoundData::new(frame, &p.id)),
     }
 }
 

@@ -17,6 +17,7 @@ use eframe::egui::{Align, Layout, ScrollArea, Ui};
 
 use super::action::{Action, Screen};
 use super::plot::{PlotState, lag_plot_ui, time_choice_ui};
+use super::profiles::found_ui;
 use super::theme::{self, UNIT};
 use super::widgets::{Card, empty_ui};
 use crate::ui::Frame;
@@ -28,6 +29,8 @@ pub struct OverviewState {
     /// Findings whose evidence is unfolded, by code and subject.
     pub unfolded: BTreeSet<String>,
     pub all_findings: bool,
+    /// Addresses of found servers the person does not want offered again.
+    pub dismissed: Vec<String>,
 }
 
 /// Cards are at least so wide; what is left over is shared.
@@ -74,6 +77,7 @@ pub fn overview_ui(
             if !topology.plot.lines.is_empty() {
                 plot_part_ui(ui, topology, state, frame, visible);
             }
+            found_ui(ui, &topology.found, &mut state.dismissed, frame, actions);
             findings::findings_ui(ui, &topology.findings, state, frame, actions);
             cards_ui(ui, topology, frame, actions);
             ui.add_space(UNIT);
@@ -114,7 +118,7 @@ fn cards_ui(ui: &mut Ui, topology: &data::Topology, frame: &Frame<'_>, actions: 
     let count = topology.replicas.len() + topology.others.len();
     let fit = ((width + gap) / (CARD_WIDTH + gap)).floor().max(1.0) as usize;
     let per_row = fit.min(count.max(1)).min(5);
-    let mut draw: Vec<Box<dyn FnOnce(&mut Ui, f32, &mut Vec<Action>) -> f32 + '_>> = Vec::new();
+    let mut draw: Vec<Cell<'_>> = Vec::new();
     for replica in &topology.replicas {
         draw.push(Box::new(move |ui, min, actions| {
             card::replica_card_ui(ui, replica, min, frame, actions)
@@ -153,7 +157,10 @@ fn row_ui(
         ui.columns(per_row, |columns| {
             for (column, cell) in columns.iter_mut().zip(cells) {
                 column.spacing_mut().item_spacing.x = 2.0 * UNIT;
-                highest = highest.max(cell(column, last, actions));
+                // columns justify their text; sentences are not to be stretched
+                let layout = Layout::top_down(Align::LEFT);
+                let shown = column.with_layout(layout, |ui| cell(ui, last, actions));
+                highest = highest.max(shown.inner);
             }
         });
     });
