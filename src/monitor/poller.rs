@@ -183,11 +183,14 @@ impl Poller {
             position: Arc::new(reading.position),
             clock: reading.clock,
         };
+        // Reported first: a waiter may have its answer within a fraction of a millisecond, and an answer that overtook
+        // its mark would leave the mark unreached until the next one.
+        self.report(What::Marked(mark.clone()))?;
         for sink in &self.sinks {
             // A waiter that is busy, or ended, loses this mark; the next one says it too.
             let _ = sink.inbox.try_send((self.plan.watch, mark.clone()));
         }
-        self.report(What::Marked(mark))
+        Ok(())
     }
 
     fn report(&mut self, what: What) -> Result<(), Closed> {
