@@ -430,7 +430,11 @@ pub fn choose_source(states: &[Option<ServerState>]) -> Option<usize> {
     if followed.is_empty() {
         // Two that follow each other: the one that may be written to (R45).
         if free.is_empty() {
-            return only(&known().filter(|(_, s)| !s.is_read_only()).collect::<Vec<_>>());
+            return only(
+                &known()
+                    .filter(|(_, s)| !s.is_read_only())
+                    .collect::<Vec<_>>(),
+            );
         }
         return only(&free);
     }
@@ -439,7 +443,11 @@ pub fn choose_source(states: &[Option<ServerState>]) -> Option<usize> {
 
 fn follows(state: &ServerState, source: &Identity) -> bool {
     state.channels.iter().flatten().any(|channel| {
-        let by_uuid = channel.source.uuid.as_ref().zip(source.server_uuid.as_ref());
+        let by_uuid = channel
+            .source
+            .uuid
+            .as_ref()
+            .zip(source.server_uuid.as_ref());
         let by_id = channel.source.server_id.zip(source.server_id);
         match (by_uuid, by_id) {
             (Some((theirs, ours)), _) => theirs.eq_ignore_ascii_case(ours),

@@ -9,9 +9,6 @@ mod conductor;
 mod session;
 mod workers;
 
-
-
-
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 

@@ -12,9 +12,7 @@ use crate::link::probing::{ProbeDial, ProbeLink, ProbePurpose, Written};
 use crate::model::event::{Position, WaitOutcome};
 use crate::model::gtid::Gtids;
 use crate::model::phrase::phrase;
-use crate::model::probe::{
-    ProbePlan, ProbeRow, ServerState, Token, TokenFrom, WaitKind, WaitSeen,
-};
+use crate::model::probe::{ProbePlan, ProbeRow, ServerState, Token, TokenFrom, WaitKind, WaitSeen};
 use crate::model::replication::Channel;
 use crate::model::sample::Identity;
 use crate::model::server::Product;
@@ -220,7 +218,9 @@ impl ProbeLink for MySqlProbe {
         }
         let rows = self.ask(Question::Mark, &self.sql.executed.clone())?;
         let row = rows.first().ok_or_else(|| unreadable(Question::Mark))?;
-        let mode_is_off = row.word(&["gtid_mode"]).is_some_and(|mode| !has_gtids(&mode));
+        let mode_is_off = row
+            .word(&["gtid_mode"])
+            .is_some_and(|mode| !has_gtids(&mode));
         if mode_is_off || (!self.dialect.has_gtid_mode && !self.dialect.product.is_mariadb()) {
             return Ok(Err(WaitKind::GtidOff));
         }
@@ -356,8 +356,16 @@ mod tests {
             (told(TimedOut, Some(3024), ""), false, WaitKind::CutShort),
             (told(TimedOut, Some(1969), ""), false, WaitKind::CutShort),
             (told(QueryFailed, Some(1317), ""), false, WaitKind::Killed),
-            (told(QueryFailed, Some(1210), ""), false, WaitKind::BadArguments),
-            (told(QueryFailed, Some(1772), ""), false, WaitKind::BadArguments),
+            (
+                told(QueryFailed, Some(1210), ""),
+                false,
+                WaitKind::BadArguments,
+            ),
+            (
+                told(QueryFailed, Some(1772), ""),
+                false,
+                WaitKind::BadArguments,
+            ),
             (told(TimedOut, None, ""), true, WaitKind::NoAnswer),
             (told(Lost, None, ""), true, WaitKind::Lost),
             (told(Lost, Some(1927), ""), true, WaitKind::Lost),

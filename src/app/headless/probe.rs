@@ -13,8 +13,8 @@ use crate::app::{dialing, secrets, selection};
 use crate::link::probing::{ProbeDial, ProbePurpose};
 use crate::model::phrase::{Phrase, phrase};
 use crate::model::probe::{
-    ListedStatement, Met, On, Precondition, ProbeId, ProbePlan, ProbeRun, ProbeSummary, ServerState,
-    Verdict, choose_source,
+    ListedStatement, Met, On, Precondition, ProbeId, ProbePlan, ProbeRun, ProbeSummary,
+    ServerState, Verdict, choose_source,
 };
 use crate::model::profile::{ExpectedRole, TopologyProfile, WritePermission};
 use crate::model::server::Product;
@@ -82,7 +82,10 @@ fn probe(args: &ProbeArgs, words: &Catalogue) -> Result<ExitCode, Phrase> {
 fn states(dials: &[Arc<dyn ProbeDial>], plan: &ProbePlan) -> Vec<Result<ServerState, Trouble>> {
     let ask = |dial: &Arc<dyn ProbeDial>| dial.dial_probe(ProbePurpose::Read, plan)?.state();
     std::thread::scope(|scope| {
-        let threads: Vec<_> = dials.iter().map(|dial| scope.spawn(move || ask(dial))).collect();
+        let threads: Vec<_> = dials
+            .iter()
+            .map(|dial| scope.spawn(move || ask(dial)))
+            .collect();
         let joined = threads.into_iter().map(|thread| {
             thread
                 .join()
@@ -100,13 +103,18 @@ fn source(
     let said = |role| move |server: &&crate::model::profile::ServerProfile| server.role == role;
     let mut named = profile.servers.iter().filter(said(ExpectedRole::Source));
     if let (Some(only), None) = (named.next(), named.next()) {
-        let place = profile.servers.iter().position(|server| server.id == only.id);
+        let place = profile
+            .servers
+            .iter()
+            .position(|server| server.id == only.id);
         return place.ok_or_else(|| phrase("probe.cli.no_source"));
     }
     let known: Vec<Option<ServerState>> = states.iter().map(|s| s.as_ref().ok().cloned()).collect();
     choose_source(&known).ok_or_else(|| {
         match states.iter().find_map(|state| state.as_ref().err()) {
-            Some(trouble) => phrase("probe.cli.no_source_because").with("why", trouble.what.clone()),
+            Some(trouble) => {
+                phrase("probe.cli.no_source_because").with("why", trouble.what.clone())
+            }
             None => phrase("probe.cli.no_source"),
         }
     })
@@ -155,12 +163,17 @@ fn sql_text(
 ) -> String {
     let mut products: Vec<Product> = Vec::new();
     for state in states.iter().flatten() {
-        if !products.iter().any(|known| known.flavour == state.product.flavour) {
+        if !products
+            .iter()
+            .any(|known| known.flavour == state.product.flavour)
+        {
             products.push(state.product.clone());
         }
     }
     if products.is_empty() {
-        products = ["8.0.0", "10.11.0-MariaDB"].map(|v| Product::from_text(v, "")).into();
+        products = ["8.0.0", "10.11.0-MariaDB"]
+            .map(|v| Product::from_text(v, ""))
+            .into();
     }
     let mut text = String::new();
     for product in &products {
@@ -243,7 +256,9 @@ fn watch(
         ProbeEvent::Ended(_) => Ok(()),
     });
     prober.close(GOODBYE);
-    let Some(end) = end else { return Ok(ExitCode::SUCCESS) };
+    let Some(end) = end else {
+        return Ok(ExitCode::SUCCESS);
+    };
     // A closed pipe is no failure of the probe.
     let _ = finish(&mut out, &end, &summary, names, json, words);
     Ok(match end.why {
@@ -330,11 +345,17 @@ fn print_run(
                 &phrase("probe.line.replica")
                     .with("plain", words.text(verdict_key(plain)))
                     .with("after", after(run.after_commit(&replica.plain)))
-                    .with("waited", words.text(verdict_key(waited.read.verdict(&run.value))))
-                    .with("from", words.text(match waited.read_from {
-                        crate::model::probe::ReadFrom::Replica => "probe.on.replica",
-                        crate::model::probe::ReadFrom::Source => "probe.on.source",
-                    }))
+                    .with(
+                        "waited",
+                        words.text(verdict_key(waited.read.verdict(&run.value)))
+                    )
+                    .with(
+                        "from",
+                        words.text(match waited.read_from {
+                            crate::model::probe::ReadFrom::Replica => "probe.on.replica",
+                            crate::model::probe::ReadFrom::Source => "probe.on.source",
+                        })
+                    )
                     .with("wait", after(waited.wait.length()))
             )
         )?;

@@ -272,7 +272,11 @@ fn of_replica<'a>(server: &'a str, of: &ReplicaSummary) -> OfReplica<'a> {
         plain: of.plain.into(),
         waited: of.waited.into(),
         stale_share: of.plain.stale_share().map(Into::into),
-        outcomes: of.outcomes.iter().map(|(kind, n)| (kind.code(), *n)).collect(),
+        outcomes: of
+            .outcomes
+            .iter()
+            .map(|(kind, n)| (kind.code(), *n))
+            .collect(),
         read_from_source: of.read_from_source,
         wait_ms: of.waits().map(Into::into),
         commit_to_waited_ms: of.commit_to_waited().map(Into::into),

@@ -387,7 +387,9 @@ mod tests {
             )
         );
         assert_eq!(
-            Lengths(vec![Span::from_millis(3)]).percentiles().map(|p| p.p50),
+            Lengths(vec![Span::from_millis(3)])
+                .percentiles()
+                .map(|p| p.p50),
             Some(Span::from_millis(3))
         );
     }
@@ -395,7 +397,9 @@ mod tests {
     #[test]
     fn every_wait_stands_in_one_bar() {
         let mut summary = ReplicaSummary::default();
-        summary.waits.0 = [0, 50, 100, 101, 200, 5_000].map(Span::from_micros).to_vec();
+        summary.waits.0 = [0, 50, 100, 101, 200, 5_000]
+            .map(Span::from_micros)
+            .to_vec();
         let bars = summary.wait_histogram();
         assert_eq!(bars.iter().map(|bar| bar.count).sum::<u64>(), 6);
         assert_eq!((bars[0].count, bars[1].count), (3, 2));

@@ -146,7 +146,9 @@ impl Conductor {
         let mut states: Vec<Result<ServerState, Trouble>> = vec![Err(not_connected()); count];
         let deadline = Instant::now() + READY_LIMIT;
         for _ in 0..2 * count {
-            let Some(told) = self.next_told(deadline)? else { break };
+            let Some(told) = self.next_told(deadline)? else {
+                break;
+            };
             if let (Some(place), Part::Ready(state)) = (told.replica, told.part)
                 && states[place].is_err()
             {
@@ -299,9 +301,7 @@ impl Conductor {
             ProbeFlavour::Insert => link.insert(row, value)?,
             ProbeFlavour::Update => link.update(row, value)?,
         };
-        if self.task.plan.awaited == Awaited::WholeSet
-            && self.task.plan.reader == Reader::Writer
-        {
+        if self.task.plan.awaited == Awaited::WholeSet && self.task.plan.reader == Reader::Writer {
             // The write is committed whatever becomes of this question.
             written.token = link.executed().unwrap_or(Err(WaitKind::NoGtid));
         }
@@ -360,7 +360,9 @@ impl Conductor {
         let mut parts: Vec<Parts> = self.replicas.iter().map(Parts::of).collect();
         let deadline = Instant::now() + self.task.plan.wait_limit.to_duration() + RUN_MARGIN;
         while parts.iter().any(Parts::is_incomplete) {
-            let Some(told) = self.next_told(deadline)? else { break };
+            let Some(told) = self.next_told(deadline)? else {
+                break;
+            };
             // Of a run given up before.
             if told.run != run {
                 continue;

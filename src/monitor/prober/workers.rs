@@ -68,10 +68,7 @@ pub struct ReadOrder {
 
 pub enum WaitOrder {
     /// Wait for what was set up, so that the first run does not find an empty server; at most until then.
-    Settle {
-        token: Token,
-        until: Instant,
-    },
+    Settle { token: Token, until: Instant },
     Run {
         run: u32,
         row: ProbeRow,
@@ -87,8 +84,13 @@ pub struct LookOrder {
 }
 
 pub enum SourceOrder {
-    Read { row: ProbeRow, answer: Sender<Seen> },
-    Executed { answer: Sender<Result<Token, WaitKind>> },
+    Read {
+        row: ProbeRow,
+        answer: Sender<Seen>,
+    },
+    Executed {
+        answer: Sender<Result<Token, WaitKind>>,
+    },
 }
 
 /// Reads on a replica at the instant it is told.
@@ -263,7 +265,11 @@ impl Waiter {
     }
 
     fn look_at_channels(&mut self, age: Duration) {
-        if self.channels.as_ref().is_some_and(|(at, _)| at.elapsed() < age) {
+        if self
+            .channels
+            .as_ref()
+            .is_some_and(|(at, _)| at.elapsed() < age)
+        {
             return;
         }
         self.channels = match self.keeper.link().map(|link| link.channels()) {

@@ -102,7 +102,13 @@ mod tests {
 
     #[test]
     fn a_cut_or_empty_entry_is_no_gtid() {
-        for data in [vec![], vec![0], vec![0, 0], vec![0, 40, b'x'], vec![7, 1, b'x']] {
+        for data in [
+            vec![],
+            vec![0],
+            vec![0, 0],
+            vec![0, 40, b'x'],
+            vec![7, 1, b'x'],
+        ] {
             assert_eq!(tracked(&[(SESSION_TRACK_GTIDS, data)]), None);
         }
         let long = [&[0, 0xfc, 0x2c, 0x01][..], &[b'a'; 300]].concat();
