@@ -10,6 +10,7 @@ use crate::model::profile::{
     Address, HeartbeatLayout, HeartbeatTable, ServerProfile, TlsMode, TopologyProfile,
 };
 use crate::model::secret::Secret;
+use crate::model::server::Product;
 use crate::model::trouble::Trouble;
 use crate::mysql::{self, Dialer, Endpoint, TestReport};
 
@@ -38,6 +39,12 @@ pub fn test(
     secret: Option<&Secret>,
 ) -> Result<TestReport, Trouble> {
     mysql::test_connection(endpoint(topology, server, secret))
+}
+
+/// The SQL of an account that sees everything here and changes nothing.
+pub fn account_sql(product: &Product, user: &str, table: Option<&HeartbeatTable>) -> String {
+    let table = table.map(heartbeat);
+    mysql::monitor_account(product, user, table.as_ref())
 }
 
 fn endpoint(

@@ -112,6 +112,8 @@ struct Waiting {
 
 pub struct ProfileDesk {
     profiles: Vec<TopologyProfile>,
+    /// Watched in this run only, and not saved.
+    guest: Option<TopologyProfile>,
     session: SessionSecrets,
     waiting: BTreeMap<SecretKey, Waiting>,
     /// Being saved, and to be watched once that is done.
@@ -149,6 +151,7 @@ impl ProfileDesk {
         }
         let desk = ProfileDesk {
             profiles: opened.profiles,
+            guest: None,
             session: SessionSecrets::default(),
             waiting: BTreeMap::new(),
             saving: BTreeMap::new(),
@@ -169,6 +172,12 @@ impl ProfileDesk {
         &self.profiles
     }
 
+    /// Takes a topology in for this run without saving it: the one in a file named on the command line.
+    pub fn adopt(&mut self, profile: TopologyProfile) {
+        self.profiles.push(profile.clone());
+        self.guest = Some(profile);
+    }
+
     pub fn profile(&self, id: &TopologyId) -> Option<&TopologyProfile> {
         self.profiles.iter().find(|p| &p.id == id)
     }
@@ -178,15 +187,17 @@ impl ProfileDesk {
         match action {
             Action::SaveProfile(profile) => self.save(profile, false),
             Action::SaveOverChanges(profile) => self.save(profile, true),
-            Action::ReloadProfiles => self.to_disk(DiskJob::Edit(Edit::Reload)),
-            Action::RemoveProfile(id) => self.to_disk(DiskJob::Edit(Edit::Remove(id))),
-            Action::ImportProfiles(path) => self.to_disk(DiskJob::Edit(Edit::Import(path))),
+            Action::ReloadProfiles => self.send_to_disk(DiskJob::Edit(Edit::Reload)),
+            Action::RemoveProfile(id) => self.send_to_disk(DiskJob::Edit(Edit::Remove(id))),
+            Action::ImportProfiles(path) => self.send_to_disk(DiskJob::Edit(Edit::Import(path))),
             Action::ExportProfiles { topologies, to } => {
-                self.to_disk(DiskJob::Export { topologies, to });
+                self.send_to_disk(DiskJob::Export { topologies, to });
             }
-            Action::SavePreferences(preferences) => self.to_disk(DiskJob::Preferences(preferences)),
+            Action::SavePreferences(preferences) => {
+                self.send_to_disk(DiskJob::Preferences(preferences))
+            }
             Action::AddFound { topology, server } => {
-                self.to_disk(DiskJob::Edit(Edit::AddFound { topology, server }));
+                self.send_to_disk(DiskJob::Edit(Edit::AddFound { topology, server }));
             }
             Action::TestProfile(profile) => self.test(profile),
             Action::DescribeAccount { user, heartbeat } => {
@@ -202,7 +213,7 @@ impl ProfileDesk {
             }
             Action::ForgetPassword(key) => {
                 self.session.forget(&key);
-                self.to_keychain(KeychainJob::Forget(vec![key.clone()]));
+                self.send_to_keychain(KeychainJob::Forget(vec![key.clone()]));
                 let kept = Kept::Forgotten;
                 self.events
                     .push(DeskEvent::News(News::PasswordKept { key, kept }));
@@ -272,13 +283,13 @@ impl ProfileDesk {
 
     fn save(&mut self, profile: TopologyProfile, over: bool) {
         *self.saving.entry(profile.id.clone()).or_default() += 1;
-        self.to_disk(DiskJob::Edit(Edit::Put {
+        self.send_to_disk(DiskJob::Edit(Edit::Put {
             profile: Box::new(profile),
             over,
         }));
     }
 
-    fn to_disk(&mut self, job: DiskJob) {
+    fn send_to_disk(&mut self, job: DiskJob) {
         if let Err(error) = self.disk.try_send(job) {
             if let DiskJob::Edit(Edit::Put { profile, .. }) = error.into_inner() {
                 self.saved(&profile.id);
@@ -290,7 +301,7 @@ impl ProfileDesk {
         }
     }
 
-    fn to_keychain(&mut self, job: KeychainJob) {
+    fn send_to_keychain(&mut self, job: KeychainJob) {
         if let Err(error) = self.keychain.try_send(job)
             && let KeychainJob::Search { key, .. } = error.into_inner()
         {
@@ -308,12 +319,16 @@ impl ProfileDesk {
                 orphans,
             } => {
                 self.profiles = profiles;
+                // one that was saved meanwhile is no guest any more
+                let guest = self.guest.take();
+                self.guest = guest.filter(|guest| self.profile(&guest.id).is_none());
+                self.profiles.extend(self.guest.clone());
                 for key in &orphans {
                     self.session.forget(key);
                     self.waiting.remove(key);
                 }
                 if !orphans.is_empty() {
-                    self.to_keychain(KeychainJob::Forget(orphans));
+                    self.send_to_keychain(KeychainJob::Forget(orphans));
                 }
                 self.events
                     .push(DeskEvent::ProfilesChanged { changed, removed });
@@ -360,8 +375,8 @@ impl ProfileDesk {
             return self.found(&key, &secret);
         }
         match ways.contains(&Way::Keychain) {
-            true => self.to_keychain(KeychainJob::Search { key, ways }),
-            false => self.to_disk(DiskJob::Search { key, ways }),
+            true => self.send_to_keychain(KeychainJob::Search { key, ways }),
+            false => self.send_to_disk(DiskJob::Search { key, ways }),
         }
     }
 
@@ -434,7 +449,7 @@ impl ProfileDesk {
         self.session.keep(key.clone(), secret.clone());
         self.found(&key, &secret);
         if in_keychain {
-            self.to_keychain(KeychainJob::Keep { key, secret });
+            self.send_to_keychain(KeychainJob::Keep { key, secret });
             return;
         }
         let kept = Kept::ThisSession(None);

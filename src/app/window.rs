@@ -4,35 +4,32 @@
 //! asked for. Whatever may block (keychain, disk, servers) happens on threads; this one only draws.
 
 mod frames;
-mod keeper;
-mod opening;
 mod perform;
+mod screens;
 
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
 
 use eframe::egui::{self, ViewportBuilder};
 
 use super::conductor::Conductor;
+use super::profiles::{DeskEvent, ProfileDesk};
 use crate::link::clock;
 use crate::model::phrase::{Phrase, phrase};
 use crate::model::preferences::{LanguageChoice, Preferences, ThemeChoice, WindowSize};
-use crate::model::profile::{SecretKey, ServerId, TopologyId, TopologyProfile};
-use crate::model::time::{Moment, Span};
-use crate::settings::profiles::ProfileStore;
-use crate::settings::secrets::SessionSecrets;
-use crate::settings::{notice::NoticeSeverity, preferences, profiles};
+use crate::model::profile::{ServerId, TopologyId, TopologyProfile};
+use crate::model::time::Moment;
+use crate::settings::{paths, preferences};
 use crate::store::Store;
-use crate::ui::action::{Action, Screen};
-use crate::ui::events::{EventsData, EventsState, events_ui};
-use crate::ui::overview::{OverviewData, OverviewState, overview_ui};
-use crate::ui::shell::{ShellData, ShellState, screen_key, shell_ui};
-use crate::ui::widgets::{Sign, empty_ui};
+use crate::ui::action::Action;
+use crate::ui::shell::{ShellData, ShellState, shell_ui};
+use crate::ui::widgets::Sign;
 use crate::ui::{Frame, fonts, theme};
 use crate::words::{Catalogue, Language};
 
 use frames::Pace;
-use keeper::Keeper;
-use opening::Lookups;
+use screens::Screens;
 
 const TITLE: &str = "Replicascope";
 const ICON: &[u8] = include_bytes!("../../assets/icon.png");
@@ -59,18 +56,25 @@ pub fn run(options: WindowOptions) -> Result<(), WindowError> {
     if cfg!(target_os = "linux") && !has_display() {
         return Err(WindowError(phrase("window.no_display")));
     }
-    let loaded = Loaded::from(options);
+    let size = last_size(&options);
     let native = eframe::NativeOptions {
-        viewport: viewport(loaded.preferences.window),
-        centered: loaded.preferences.window.is_none(),
+        viewport: viewport(size),
+        centered: size.is_none(),
         ..eframe::NativeOptions::default()
     };
-    eframe::run_native(
-        TITLE,
-        native,
-        Box::new(|creation| Ok(Box::new(App::new(&creation.egui_ctx, loaded)))),
-    )
-    .map_err(why_no_window)
+    let create = |creation: &eframe::CreationContext<'_>| -> Result<Box<dyn eframe::App>, _> {
+        Ok(Box::new(App::new(&creation.egui_ctx, options)?))
+    };
+    eframe::run_native(TITLE, native, Box::new(create)).map_err(why_no_window)
+}
+
+/// The size is needed before there is a window; everything else is read when it opens.
+fn last_size(options: &WindowOptions) -> Option<WindowSize> {
+    let folder = options.config_dir.as_deref()?;
+    if !paths::preferences_file(folder).exists() {
+        return None;
+    }
+    preferences::load(folder).1.window
 }
 
 fn has_display() -> bool {
@@ -107,82 +111,19 @@ fn viewport(size: Option<WindowSize>) -> ViewportBuilder {
     }
 }
 
-/// What was read from disk before the window opens.
-struct Loaded {
-    profiles: Vec<TopologyProfile>,
-    profile_store: Option<ProfileStore>,
-    preferences: Preferences,
-    preference_store: Option<preferences::PreferenceStore>,
-    notices: Vec<(Sign, Phrase)>,
-    open: Option<TopologyId>,
-}
-
-impl From<WindowOptions> for Loaded {
-    fn from(options: WindowOptions) -> Self {
-        let mut loaded = Loaded {
-            profiles: Vec::new(),
-            profile_store: None,
-            preferences: Preferences::default(),
-            preference_store: None,
-            notices: Vec::new(),
-            open: None,
-        };
-        if let Some(folder) = options.config_dir {
-            let (store, read) = profiles::load(&folder);
-            let (kept, preferences, notices) = preferences::load(&folder);
-            let all = read.notices.into_iter().chain(notices);
-            loaded.notices = all.map(|n| (sign_of(n.severity), n.text)).collect();
-            loaded.profiles = read.profiles;
-            loaded.profile_store = Some(store);
-            loaded.preferences = preferences;
-            loaded.preference_store = Some(kept);
-        }
-        let last = loaded.preferences.last_topology.clone();
-        loaded.open = last.filter(|id| loaded.profiles.iter().any(|p| p.id == *id));
-        if let Some(topology) = options.topology {
-            loaded.open = Some(topology.id.clone());
-            if !loaded.profiles.iter().any(|p| p.id == topology.id) {
-                loaded.profiles.push(topology);
-            }
-        }
-        loaded
-    }
-}
-
-fn sign_of(severity: NoticeSeverity) -> Sign {
-    match severity {
-        NoticeSeverity::Hint => Sign::Ok,
-        NoticeSeverity::Warning => Sign::Warning,
-    }
-}
-
 /// The program while its window is open.
 pub struct App {
-    pub(super) conductor: Conductor,
-    pub(super) profiles: Vec<TopologyProfile>,
-    /// Absent without a config folder.
-    pub(super) profile_store: Option<ProfileStore>,
-    pub(super) secrets: SessionSecrets,
-    /// Accounts whose password nobody has told yet: to be asked for.
-    pub(super) needed: Vec<Needed>,
-    pub(super) shell: ShellState,
+    conductor: Conductor,
+    desk: ProfileDesk,
+    /// Those of the desk, and the one named on the command line.
+    profiles: Vec<TopologyProfile>,
     preferences: Preferences,
-    keeper: Option<Keeper>,
-    lookups: Lookups,
+    shell: ShellState,
+    screens: Screens,
     topology: Option<TopologyId>,
     server: Option<ServerId>,
-    overview: OverviewState,
-    events: EventsState,
     paused: Option<Paused>,
     pace: Pace,
-}
-
-/// A password that only the person can tell.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Needed {
-    pub topology: TopologyId,
-    pub key: SecretKey,
-    pub user: String,
 }
 
 /// The picture that is held still.
@@ -192,43 +133,53 @@ struct Paused {
 }
 
 impl App {
-    fn new(ctx: &egui::Context, loaded: Loaded) -> Self {
+    fn new(ctx: &egui::Context, options: WindowOptions) -> std::io::Result<Self> {
         fonts::install(ctx);
         theme::install(ctx);
         // its steps and limits are not ours; see Action::Zoom
         ctx.options_mut(|options| options.zoom_with_keyboard = false);
+        let wake = {
+            let ctx = ctx.clone();
+            // request_repaint would draw two frames
+            Arc::new(move || ctx.request_repaint_after(Duration::from_millis(1)))
+        };
+        let (desk, preferences) =
+            ProfileDesk::open(options.config_dir, screens::server_side(), wake)?;
         let mut app = App {
             conductor: Conductor::default(),
-            profiles: loaded.profiles,
-            profile_store: loaded.profile_store,
-            secrets: SessionSecrets::default(),
-            needed: Vec::new(),
+            profiles: desk.profiles().to_vec(),
+            desk,
+            preferences,
             shell: ShellState::default(),
-            preferences: loaded.preferences,
-            keeper: loaded
-                .preference_store
-                .and_then(|store| Keeper::start(store).ok()),
-            lookups: Lookups::default(),
+            screens: Screens::default(),
             topology: None,
             server: None,
-            overview: OverviewState::default(),
-            events: EventsState::default(),
             paused: None,
             pace: Pace::default(),
         };
         app.apply_preferences(ctx);
-        for (sign, text) in loaded.notices {
-            let text = app.words().say(&text);
-            app.shell.toasts.say(sign, text);
-        }
-        match loaded.open {
-            Some(topology) => app.perform(ctx, Action::Open(topology)),
-            None => app.topology = app.profiles.first().map(|p| p.id.clone()),
-        }
-        app
+        app.open_the_first(options.topology);
+        Ok(app)
     }
 
-    pub(super) fn words(&self) -> &'static Catalogue {
+    /// The one named on the command line, else the one shown last, if it is still there.
+    fn open_the_first(&mut self, named: Option<TopologyProfile>) {
+        let last = self.preferences.last_topology.clone();
+        let mut open = last.filter(|id| self.profile(id).is_some());
+        if let Some(topology) = named {
+            open = Some(topology.id.clone());
+            if self.profile(&topology.id).is_none() {
+                self.desk.adopt(topology);
+                self.profiles = self.desk.profiles().to_vec();
+            }
+        }
+        match open {
+            Some(topology) => self.open(&topology),
+            None => self.topology = self.profiles.first().map(|p| p.id.clone()),
+        }
+    }
+
+    fn words(&self) -> &'static Catalogue {
         Catalogue::of(match self.preferences.language {
             LanguageChoice::Auto => super::language(),
             LanguageChoice::English => Language::English,
@@ -263,33 +214,18 @@ impl App {
             server: self.server.as_ref(),
         };
         let data = ShellData::new(&frame);
-        let screen = self.shell.screen;
-        let (overview, events) = (&mut self.overview, &mut self.events);
+        let (screen, screens) = (self.shell.screen, &mut self.screens);
         shell_ui(
             ui,
             &data,
             &mut self.shell,
             &frame,
             &mut actions,
-            |ui, actions| match screen {
-                Screen::Overview => {
-                    let data = OverviewData::new(&frame, overview);
-                    overview_ui(ui, &data, overview, &frame, actions);
-                }
-                Screen::Events => {
-                    let data = EventsData::new(&frame, events);
-                    events_ui(ui, &data, events, &frame);
-                }
-                Screen::Server
-                | Screen::Lag
-                | Screen::Transactions
-                | Screen::SemiSync
-                | Screen::Profiles
-                | Screen::Settings => {
-                    empty_ui(ui, words.text(screen_key(screen)), "", None);
-                }
+            |ui, actions| {
+                screens.ui(ui, screen, &frame, actions);
             },
         );
+        self.screens.questions_ui(ui, &frame, &mut actions);
         actions
     }
 }
@@ -297,7 +233,7 @@ impl App {
 impl eframe::App for App {
     fn logic(&mut self, ctx: &egui::Context, _: &mut eframe::Frame) {
         let any = self.conductor.take_in();
-        self.take_in_lookups(ctx);
+        self.hear_desk(ctx);
         let now = clock::now();
         if self.pace.is_judging_due(now, any) {
             self.conductor.store.judge(now);
@@ -319,10 +255,13 @@ impl eframe::App for App {
     }
 
     fn on_exit(&mut self, _: Option<&eframe::glow::Context>) {
-        self.conductor.close();
-        if let Some(keeper) = self.keeper.take() {
-            keeper.close(self.preferences.clone());
-        }
+        self.keep_preferences();
+        // side by side: each may wait half a second for what does not answer
+        let (conductor, desk) = (&mut self.conductor, &mut self.desk);
+        std::thread::scope(|scope| {
+            scope.spawn(|| conductor.close());
+            desk.close();
+        });
     }
 }
 
@@ -352,6 +291,11 @@ impl App {
         self.preferences.window = Some(size);
     }
 
+    fn keep_preferences(&mut self) {
+        self.desk
+            .perform(Action::SavePreferences(self.preferences.clone()));
+    }
+
     fn pause(&mut self, pause: bool) {
         self.paused = pause.then(|| Paused {
             since: clock::now(),
@@ -378,13 +322,5 @@ impl App {
             .map(|server| server.registration.server.clone());
         let profile = self.profile(topology)?;
         replica.or_else(|| profile.servers.first().map(|s| s.id.clone()))
-    }
-}
-
-/// A poll interval the person chose; marks follow only where they would be rarer than polls.
-fn paced(profile: &TopologyProfile, poll: Span) -> crate::model::profile::Intervals {
-    crate::model::profile::Intervals {
-        poll,
-        mark: profile.intervals.mark.min(poll),
     }
 }

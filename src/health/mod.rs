@@ -11,6 +11,7 @@ pub mod rules;
 
 pub mod book;
 pub mod lamps;
+pub mod names;
 pub mod verdict;
 
 #[cfg(test)]
@@ -18,6 +19,7 @@ pub mod build;
 
 pub use book::{Book, Change};
 pub use judgement::{Judgement, Patience};
+pub use names::name_of;
 pub use rules::{RULES, Rule};
 pub use verdict::verdict_of_topology;
 

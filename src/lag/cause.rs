@@ -48,7 +48,9 @@ fn thread_cause(scene: &Scene<'_>) -> Option<Cause> {
         .filter(|_| !channel.applier.is_running())
     {
         let text = phrase("cause.applier_broken").with("number", Arg::Number(error.number.into()));
-        return cause(CauseKind::ApplierBroken, text, vec![quoted(&error.text)]);
+        let words = scene.replica.sample.applier_error(channel);
+        let words = words.map_or(error.text.as_str(), |error| error.text.as_str());
+        return cause(CauseKind::ApplierBroken, text, vec![quoted(words)]);
     }
     if channel.applier == ThreadState::Stopped {
         return cause(

@@ -115,7 +115,7 @@ impl Ledger {
     /// The replica's waiting session answered.
     pub fn waited(&mut self, waited: &Waited) {
         match &waited.outcome {
-            WaitOutcome::Reached | WaitOutcome::Equal => self.reach(waited),
+            WaitOutcome::Reached | WaitOutcome::Found | WaitOutcome::Equal => self.reach(waited),
             WaitOutcome::TimedOut => {}
             WaitOutcome::Failed(trouble) => {
                 self.failed = Some(trouble.what.clone());
@@ -151,7 +151,7 @@ impl Ledger {
             marked_at: mark.at,
             bound: mark.bound + round_trip.half(),
             seen_at: waited.answered_at - round_trip.half(),
-            blocked: asked_server && took > round_trip + Span::from_millis(1),
+            blocked: asked_server && took > round_trip.times(2) + Span::from_millis(1),
         });
     }
 
@@ -232,7 +232,7 @@ pub fn read(scene: &Scene<'_>) -> Reading {
         let why = scene
             .source_missing
             .clone()
-            .unwrap_or_else(|| phrase("lag.why.source_not_watched"));
+            .unwrap_or_else(|| phrase("lag.why.no_mark_yet"));
         return Reading::unknown(why);
     };
     if let Some(why) = ledger.silent(scene.now) {
@@ -407,6 +407,16 @@ mod tests {
         ledger.marked(&mark(2, 100));
         ledger.waited(&waited(2, 100, 130, WaitOutcome::Reached));
         assert_eq!(on_time(at(140), &ledger).unwrap().0, Span::from_millis(30));
+    }
+
+    #[test]
+    fn a_mark_found_applied_late_is_not_a_delay() {
+        let mut ledger = Ledger::new(Span::from_millis(100));
+        ledger.marked(&mark(1, 0));
+        ledger.waited(&waited(1, 200, 201, WaitOutcome::Reached));
+        ledger.marked(&mark(2, 210));
+        ledger.waited(&waited(2, 430, 440, WaitOutcome::Found));
+        assert_eq!(on_time(at(441), &ledger).unwrap().0, Span::ZERO);
     }
 
     #[test]

@@ -71,6 +71,10 @@ pub trait Link {
     /// be opened for now, or they would pile up (R36).
     fn end_predecessor(&mut self, session_id: u64) -> Result<bool, Trouble>;
 
+    /// Until when a refusal for want of a privilege is taken as the answer; `None` while nothing is refused so. A
+    /// privilege granted meanwhile shows in a new session only.
+    fn refused_until(&self) -> Option<Moment>;
+
     /// The connection is out of step or gone: drop it, do not use it again.
     fn is_spoiled(&self) -> bool;
 

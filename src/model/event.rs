@@ -85,7 +85,10 @@ pub struct Waited {
 /// More than 0 and 1 (R20, R21): only `Reached` is success.
 #[derive(Clone, Debug, PartialEq)]
 pub enum WaitOutcome {
+    /// The wait returned because it was applied.
     Reached,
+    /// Asked what is applied, and it was: nothing is known of when.
+    Found,
     /// Equal to what was reached before: nothing was written, nothing asked.
     Equal,
     TimedOut,

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use super::gtid::Gtids;
 use super::phrase::Phrase;
-use super::replication::{ApplierThread, Channel, Coordinates, SemiSync};
+use super::replication::{
+    ApplierPart, ApplierThread, Channel, Coordinates, ReplicationError, SemiSync,
+};
 use super::server::Product;
 use super::time::{Moment, ServerTime, Span};
 use super::trouble::Trouble;
@@ -296,6 +298,21 @@ impl Sample {
 
     pub fn appliers(&self) -> &[ApplierThread] {
         self.appliers.value().map_or(&[], Vec::as_slice)
+    }
+
+    /// The error that stopped a channel's applier, in the words of the worker that had it: MySQL's status row says only
+    /// which worker failed, the worker names the row. Workers that stop because another did say nothing of interest, so
+    /// the one with the channel's number comes first.
+    pub fn applier_error<'a>(&'a self, channel: &'a Channel) -> Option<&'a ReplicationError> {
+        let told = channel.applier_error.as_ref()?;
+        self.appliers()
+            .iter()
+            .filter(|thread| thread.channel == channel.name)
+            .filter(|thread| matches!(thread.part, ApplierPart::Worker(_)))
+            .filter_map(|thread| thread.error.as_ref())
+            .filter(|error| error.number != 0)
+            .min_by_key(|error| error.number != told.number)
+            .or(Some(told))
     }
 
     /// May somebody write here? `read_only` alone lets privileged accounts write. `None` when not told.

@@ -98,8 +98,18 @@ impl Poller {
         self.thoroughness = Thoroughness::default();
         loop {
             let now = Instant::now();
-            if std::mem::take(&mut self.hurry) {
+            let hurry = std::mem::take(&mut self.hurry);
+            if hurry {
                 poll.bring_forward(now);
+            }
+            if poll.due(now) && wants_a_new_session(link.as_ref(), hurry) {
+                // The old one first: a server never carries more than our two.
+                drop(link);
+                match self.connect() {
+                    Ok(new) => link = new,
+                    Err(trouble) => return Ok(trouble),
+                }
+                self.thoroughness.ask_all();
             }
             if poll.due(now) {
                 match self.poll(link.as_mut(), now) {
@@ -210,4 +220,11 @@ impl Poller {
             PollerOrder::MarkFor(sinks) => self.sinks = sinks,
         }
     }
+}
+
+/// A question refused for want of a privilege is asked again in a new session: at once when the person asks, else when
+/// its time has come.
+fn wants_a_new_session(link: &dyn Link, hurry: bool) -> bool {
+    link.refused_until()
+        .is_some_and(|until| hurry || clock::now() >= until)
 }

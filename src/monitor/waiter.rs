@@ -178,7 +178,7 @@ impl Waiter {
             Err(trouble) => return Ok(Err(trouble)),
         };
         let failed = match &answer.outcome {
-            WaitOutcome::Reached | WaitOutcome::Equal => {
+            WaitOutcome::Reached | WaitOutcome::Found | WaitOutcome::Equal => {
                 self.queues[turn].pending.pop_front();
                 None
             }
@@ -228,7 +228,7 @@ impl Waiter {
             reached.extend(newest.map(|mark| (queue.followed.source, mark)));
         }
         for (source, mark) in reached {
-            let outcome = WaitOutcome::Reached;
+            let outcome = WaitOutcome::Found;
             self.report(What::Waited(Waited {
                 source,
                 mark,

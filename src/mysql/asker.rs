@@ -69,6 +69,16 @@ impl Asker {
         self.refused.remove(&question);
     }
 
+    /// When the first question that was refused for want of a privilege may be asked again. Servers give a global
+    /// privilege to new sessions only (MySQL 8.4 manual, 8.2.13 "When Privilege Changes Take Effect").
+    pub fn refused_until(&self) -> Option<Moment> {
+        self.refused
+            .values()
+            .filter(|(trouble, _)| trouble.kind == TroubleKind::MissingPrivilege)
+            .map(|(_, until)| *until)
+            .min()
+    }
+
     fn refuse(&mut self, question: Question, mut trouble: Trouble) -> Result<Trouble, Trouble> {
         if trouble.kind == TroubleKind::MissingPrivilege {
             // A question over several tables may fail for any of them; the server names this one.

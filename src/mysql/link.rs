@@ -7,7 +7,7 @@ use crate::link::{Depth, Link, MarkReading, WaitAnswer, clock};
 use crate::model::event::Position;
 use crate::model::sample::{Answer, ClockReading, Sample};
 use crate::model::server::Product;
-use crate::model::time::ServerTime;
+use crate::model::time::{Moment, ServerTime};
 use crate::model::trouble::Trouble;
 
 use super::asker::Asker;
@@ -211,6 +211,10 @@ impl Link for MySqlLink {
         }
         std::thread::sleep(TIME_TO_DIE);
         Ok(!self.is_listed(&look)?)
+    }
+
+    fn refused_until(&self) -> Option<Moment> {
+        self.asker.refused_until()
     }
 
     fn is_spoiled(&self) -> bool {

@@ -30,4 +30,4 @@ pub mod probing;
 
 pub use connect::Dialer;
 pub use endpoint::{Address, Endpoint, HeartbeatTable, Limits, Tls, TlsMode};
-pub use privileges::{QuestionReport, TestReport, test_connection};
+pub use privileges::{QuestionReport, TestReport, monitor_account, test_connection};

@@ -131,7 +131,7 @@ impl Store {
             .collect();
         judged.verdict = Some(health::verdict_of_topology(&facts, &findings));
         drop(facts);
-        self.write_changes(&changes, &judged.findings, now);
+        self.write_changes(&changes, now);
         self.record(&measured, &states, now);
         judged.at = Some(now);
         judged.findings = findings;
@@ -143,19 +143,15 @@ impl Store {
         self.judged.insert(topology.clone(), judged);
     }
 
-    /// Findings raised and cleared become entries of the journal; `before` still has the words of what is cleared.
-    fn write_changes(&mut self, changes: &[Change], before: &[Finding], now: Moment) {
+    /// Findings raised and cleared become entries of the journal.
+    fn write_changes(&mut self, changes: &[Change], now: Moment) {
         for change in changes {
             let (subject, kind, text) = match change {
                 Change::Raised(f) | Change::Graver(f) | Change::Milder(f) => {
                     (&f.subject, EntryKind::Raised(f.severity), f.text.clone())
                 }
                 Change::Cleared { code, subject } => {
-                    let was = before
-                        .iter()
-                        .find(|f| f.code == *code && f.subject == *subject);
-                    let Some(was) = was else { continue };
-                    let text = phrase("journal.cleared").with("what", was.text.clone());
+                    let text = phrase("journal.cleared").with("what", health::name_of(code));
                     (subject, EntryKind::Cleared, text)
                 }
                 Change::Obscured { .. } => continue,

@@ -7,6 +7,7 @@ mod errant;
 pub mod journal;
 pub mod judged;
 pub mod lanes;
+pub mod offers;
 pub mod series;
 pub mod watched;
 pub mod wiring;

@@ -3,7 +3,7 @@
 use eframe::egui::accesskit::Role;
 use eframe::egui::{Align, ComboBox, Layout, TextEdit, Ui, WidgetInfo};
 
-use super::plot::{entry_sign, entry_text};
+use super::plot::entry_sign;
 use super::theme::{self, UNIT};
 use super::widgets::{
     Column, Sign, Sorting, Table, copy_button_ui, empty_ui, sign_word_ui, table_ui,
@@ -119,7 +119,7 @@ fn row(frame: &Frame<'_>, entry: &Entry, server: String) -> EventRow {
         sign: entry_sign(entry.kind),
         kind: kind(frame, entry.kind).to_owned(),
         server,
-        text: entry_text(frame, entry),
+        text: frame.words.say(&entry.text),
     }
 }
 
@@ -151,7 +151,7 @@ fn sort(rows: &mut [EventRow], sorting: Sorting) {
         1 => rows.sort_by(|a, b| a.kind.cmp(&b.kind)),
         2 => rows.sort_by(|a, b| a.server.cmp(&b.server)),
         3 => rows.sort_by(|a, b| a.text.cmp(&b.text)),
-        _ => {}
+        _ => rows.sort_by_key(|row| row.at),
     }
     if sorting.descending {
         rows.reverse();
@@ -164,7 +164,7 @@ pub fn events_ui(ui: &mut Ui, data: &EventsData, state: &mut EventsState, frame:
         empty_ui(
             ui,
             words.text("events.none"),
-            words.text("events.none.text"),
+            words.text("events.none_text"),
             None,
         );
         return;
@@ -172,7 +172,7 @@ pub fn events_ui(ui: &mut Ui, data: &EventsData, state: &mut EventsState, frame:
     head_ui(ui, data, state, frame);
     ui.add_space(UNIT);
     if data.rows.is_empty() {
-        let text = words.text("events.none_found.text");
+        let text = words.text("events.none_found_text");
         if empty_ui(
             ui,
             words.text("events.none_found"),

@@ -32,6 +32,8 @@ pub struct FirstRunState {
     import: Option<Transfer>,
     choosing: Option<FilePurpose>,
     unchosen: Option<FilePurpose>,
+    /// The first field was given the keyboard.
+    has_focus: bool,
 }
 
 impl FirstRunState {
@@ -177,6 +179,10 @@ fn card_ui(ui: &mut Ui, state: &mut FirstRunState, frame: &Frame<'_>, out: &mut 
             .hint_text(words.text("form.address.hint").to_owned())
             .desired_width(width);
         let field = ui.add(field).labelled_by(label);
+        if !state.has_focus {
+            state.has_focus = true;
+            field.request_focus();
+        }
         entered |= enter(ui, &field);
         ui.end_row();
         let label = row(ui, "form.user");

@@ -2,11 +2,13 @@
 
 use std::collections::VecDeque;
 
-use eframe::egui::{Id, Key, Label, Modal, Ui};
+use eframe::egui::{Id, Key, Label, Ui};
 
 use super::Frame;
 use super::action::Action;
-use super::profiles::{Keychain, News, PasswordQuestion, TypedPassword};
+use super::profiles::{
+    Keychain, News, PasswordQuestion, TypedPassword, checkbox_ui, question_modal,
+};
 use super::theme::{self, UNIT};
 use super::widgets::{Sign, primary_button_ui, sign_ui};
 use crate::model::phrase::phrase;
@@ -61,7 +63,7 @@ pub fn password_ui(
         return;
     };
     let mut answer = None;
-    let shown = Modal::new(Id::unique("password question")).show(ui.ctx(), |ui| {
+    let shown = question_modal(ui, "password question").show(ui.ctx(), |ui| {
         ui.set_width((ui.ctx().content_rect().width() - 16.0 * UNIT).min(105.0 * UNIT));
         answer = question_ui(ui, state, &question, frame);
     });
@@ -152,10 +154,7 @@ fn keychain_ui(
     match &state.keychain {
         Keychain::Available => {
             let mut remember = state.remembers(question);
-            if ui
-                .checkbox(&mut remember, words.text("password.remember"))
-                .changed()
-            {
+            if checkbox_ui(ui, &mut remember, words.text("password.remember")) {
                 state.remember = Some(remember);
             }
         }

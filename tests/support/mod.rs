@@ -3,9 +3,14 @@
 
 pub mod captures;
 pub mod client;
+pub mod fixtures;
+pub mod fixtures_detail;
+pub mod proxy;
 pub mod scripted;
 pub mod servers;
 pub mod soft_renderer;
+pub mod watching;
+pub mod writer;
 
 use std::time::{Duration, Instant};
 

@@ -1,20 +1,31 @@
-//! Carries out what the person asked for.
+//! Carries out what the person asked for, and what the desk behind the forms answers.
+
+use std::time::Duration;
 
 use eframe::egui::{self, ViewportCommand};
 
-use super::opening::{Answer, Password};
-use super::{App, Needed, paced};
+use super::{App, DeskEvent};
 use crate::app::dialing;
 use crate::link::clock;
-use crate::model::phrase::phrase;
+use crate::model::phrase::{Phrase, phrase};
 use crate::model::preferences::{ZOOM_MAX, ZOOM_MIN};
-use crate::model::profile::{ServerId, TopologyId};
+use crate::model::profile::{Intervals, ServerId, TopologyId};
+use crate::model::secret::Secret;
 use crate::model::time::Span;
 use crate::ui::action::{Action, Screen};
 use crate::ui::widgets::Sign;
 
 impl App {
-    pub(in crate::app) fn perform(&mut self, ctx: &egui::Context, action: Action) {
+    pub(super) fn perform(&mut self, ctx: &egui::Context, action: Action) {
+        // what was asked for is seen at once
+        ctx.request_repaint_after(Duration::from_millis(1));
+        if let Action::SavePreferences(preferences) = &action {
+            self.preferences = preferences.clone();
+            self.apply_preferences(ctx);
+        }
+        let Some(action) = self.desk.perform(action) else {
+            return;
+        };
         match action {
             Action::Open(topology) => self.open(&topology),
             Action::Close(topology) => self.close_topology(&topology),
@@ -39,34 +50,10 @@ impl App {
                 self.preferences.zoom = zoom.clamp(ZOOM_MIN, ZOOM_MAX);
                 self.preferences_changed(ctx);
             }
-            Action::SavePreferences(mut preferences) => {
-                // the window's own business, not the form's
-                preferences.window = self.preferences.window;
-                self.preferences = preferences;
-                self.preferences_changed(ctx);
-            }
             Action::Quit => ctx.send_viewport_cmd(ViewportCommand::Close),
-            Action::SaveProfile(_)
-            | Action::RemoveProfile(_)
-            | Action::TestProfile(_)
-            | Action::KeepPassword { .. }
-            | Action::ForgetPassword(_)
-            | Action::ImportProfiles(_)
-            | Action::ExportProfiles { .. }
-            | Action::ChooseFile(_)
-            | Action::SaveOverChanges(_)
-            | Action::ReloadProfiles
-            | Action::DeclinePassword(_)
-            | Action::DescribeAccount { .. }
-            | Action::AddFound { .. } => self.perform_profile(ctx, action),
+            // the desk's own; it has taken them
+            _ => {}
         }
-        // what was asked for is seen at once
-        ctx.request_repaint_after(std::time::Duration::from_millis(1));
-    }
-
-    /// Profiles, passwords and files: `app::profiles`.
-    fn perform_profile(&mut self, _ctx: &egui::Context, action: Action) {
-        tracing::debug!("not carried out: {action:?}");
     }
 
     fn show(&mut self, screen: Screen) {
@@ -80,32 +67,21 @@ impl App {
 
     fn preferences_changed(&mut self, ctx: &egui::Context) {
         self.apply_preferences(ctx);
-        if let Some(keeper) = &self.keeper {
-            keeper.keep(self.preferences.clone());
-        }
+        self.keep_preferences();
     }
 
     /// Shows a topology, and begins to watch it unless it is watched already.
-    fn open(&mut self, topology: &TopologyId) {
+    pub(super) fn open(&mut self, topology: &TopologyId) {
         if self.topology.as_ref() != Some(topology) {
             self.server = None;
+            self.topology = Some(topology.clone());
         }
-        self.topology = Some(topology.clone());
-        self.preferences.last_topology = Some(topology.clone());
-        if let Some(keeper) = &self.keeper {
-            keeper.keep(self.preferences.clone());
+        if self.preferences.last_topology.as_ref() != Some(topology) {
+            self.preferences.last_topology = Some(topology.clone());
+            self.keep_preferences();
         }
-        if self.conductor.store.judged(topology).is_some() {
-            return;
-        }
-        let Some(profile) = self.profiles.iter().find(|p| p.id == *topology) else {
-            return;
-        };
-        if let Err(error) = self.lookups.begin(profile, &self.secrets) {
-            let text = phrase("window.no_thread")
-                .with("server", profile.name.as_str())
-                .with("reason", error.to_string());
-            self.say(Sign::Critical, &text);
+        if self.conductor.store.judged(topology).is_none() {
+            self.desk.resolve(topology);
         }
     }
 
@@ -120,66 +96,96 @@ impl App {
         for server in servers {
             self.conductor.unwatch(topology, &server);
         }
-        self.needed.retain(|needed| needed.topology != *topology);
     }
 
-    fn poll_every(&mut self, topology: &TopologyId, interval: Span) {
+    /// Marks follow only where they would be rarer than polls.
+    fn poll_every(&mut self, topology: &TopologyId, poll: Span) {
         if let Some(profile) = self.profile(topology) {
-            let intervals = paced(profile, interval);
-            self.conductor.pace(topology, intervals);
+            let mark = profile.intervals.mark.min(poll);
+            self.conductor.pace(topology, Intervals { poll, mark });
         }
     }
 
-    /// Passwords were found: their servers are watched from now on.
-    pub(super) fn take_in_lookups(&mut self, ctx: &egui::Context) {
-        while let Some(answer) = self.lookups.next() {
-            self.pause(false);
-            self.begin_watching(answer);
-            self.pace.began(clock::now());
-            self.conductor.store.judge(clock::now());
-            ctx.request_repaint_after(std::time::Duration::from_millis(1));
-        }
-    }
+    // --- what the desk answers ---------------------------------------------------------------------------------------
 
-    fn begin_watching(&mut self, answer: Answer) {
-        let Some(profile) = self.profile(&answer.topology).cloned() else {
-            return;
-        };
-        for server in &profile.servers {
-            let secret = match answer.passwords.get(&server.id) {
-                Some(Password::Known { key, secret }) => {
-                    self.secrets.keep(key.clone(), secret.clone());
-                    Some(secret)
-                }
-                Some(Password::NoAccount) | None => None,
-                Some(Password::Ask { key, user }) => {
-                    let needed = Needed {
-                        topology: profile.id.clone(),
-                        key: key.clone(),
-                        user: user.clone(),
-                    };
-                    if !self.needed.contains(&needed) {
-                        self.needed.push(needed);
-                        let text = phrase("window.password_needed").with("server", server.label());
-                        self.say(Sign::Warning, &text);
+    pub(super) fn hear_desk(&mut self, ctx: &egui::Context) {
+        for event in self.desk.poll() {
+            ctx.request_repaint_after(Duration::from_millis(1));
+            match event {
+                DeskEvent::News(news) => {
+                    if let Some((sign, text)) = news.toast(self.words()) {
+                        self.shell.toasts.say(sign, text);
                     }
-                    continue;
+                    self.screens.hear(&news);
                 }
-                Some(Password::Failed(why)) => {
-                    let text = phrase("window.no_thread")
-                        .with("server", server.label())
-                        .with("reason", why.clone());
-                    self.say(Sign::Critical, &text);
-                    continue;
+                DeskEvent::ProfilesChanged { changed, removed } => {
+                    self.profiles_changed(&changed, &removed);
                 }
-            };
-            let dial = dialing::dialer(&profile, server, secret);
-            if let Err(error) = self.conductor.watch(&profile, server, dial) {
-                let text = phrase("window.no_thread")
-                    .with("server", server.label())
-                    .with("reason", error.to_string());
-                self.say(Sign::Critical, &text);
+                DeskEvent::Open(topology) => {
+                    self.open(&topology);
+                    self.shell.screen = Screen::Overview;
+                }
+                DeskEvent::Ready {
+                    topology,
+                    server,
+                    secret,
+                } => self.watch(&topology, &server, secret.as_ref()),
+                DeskEvent::NoPassword {
+                    topology,
+                    server,
+                    why,
+                } => self.cannot_watch(&topology, &server, why),
             }
         }
+    }
+
+    fn profiles_changed(&mut self, changed: &[TopologyId], removed: &[TopologyId]) {
+        self.profiles = self.desk.profiles().to_vec();
+        for topology in removed {
+            self.close_topology(topology);
+        }
+        for topology in changed {
+            if self.conductor.store.judged(topology).is_some() {
+                self.close_topology(topology);
+                self.desk.resolve(topology);
+            }
+        }
+        let shown = self.topology.as_ref();
+        if shown.is_none_or(|id| self.profile(id).is_none()) {
+            self.topology = self.profiles.first().map(|p| p.id.clone());
+            self.server = None;
+        }
+    }
+
+    fn watch(&mut self, topology: &TopologyId, server: &ServerId, secret: Option<&Secret>) {
+        let Some(profile) = self.profile(topology).cloned() else {
+            return;
+        };
+        let Some(profile_of_server) = profile.server(server) else {
+            return;
+        };
+        self.pause(false);
+        let dial = dialing::dialer(&profile, profile_of_server, secret);
+        match self.conductor.watch(&profile, profile_of_server, dial) {
+            Ok(_) => {
+                self.pace.began(clock::now());
+                self.conductor.store.judge(clock::now());
+            }
+            Err(error) => {
+                let why = phrase("window.no_thread").with("reason", error.to_string());
+                self.cannot_watch(topology, server, why);
+            }
+        }
+    }
+
+    fn cannot_watch(&mut self, topology: &TopologyId, server: &ServerId, why: Phrase) {
+        let label = self
+            .profile(topology)
+            .and_then(|profile| profile.server(server))
+            .map_or_else(|| server.0.clone(), |server| server.label());
+        let text = phrase("window.not_watched")
+            .with("server", label)
+            .with("reason", why);
+        self.say(Sign::Critical, &text);
     }
 }

@@ -12,7 +12,6 @@ use crate::health::facts::Facts;
 use crate::health::judgement::{Draft, Judgement, Place, Say, of_channels};
 use crate::model::finding::Severity;
 use crate::model::phrase::{Arg, phrase};
-use crate::model::replication::{ApplierPart, ReplicationError};
 
 pub const RULE: Rule = Rule {
     code: "applier_broken",
@@ -28,7 +27,8 @@ fn ask(code: &'static str, facts: &Facts<'_>) -> Vec<Judgement> {
 
 fn judge(place: &Place<'_, '_>) -> Say {
     let channel = place.channel.channel;
-    let Some(error) = real_error(place).filter(|_| !channel.applier.is_running()) else {
+    let error = place.sample.applier_error(channel);
+    let Some(error) = error.filter(|_| !channel.applier.is_running()) else {
         return Say::Fine;
     };
     let text =
@@ -42,28 +42,11 @@ fn judge(place: &Place<'_, '_>) -> Say {
     }
 }
 
-/// The worker's error where there is one: it names the row. Workers that stop because another did report nothing of
-/// interest, so the one with the channel's number comes first.
-fn real_error<'a>(place: &Place<'_, 'a>) -> Option<&'a ReplicationError> {
-    let told = place.channel.channel.applier_error.as_ref()?;
-    let of_workers = place
-        .sample
-        .appliers()
-        .iter()
-        .filter(|thread| thread.channel == place.channel.channel.name)
-        .filter(|thread| matches!(thread.part, ApplierPart::Worker(_)))
-        .filter_map(|thread| thread.error.as_ref())
-        .filter(|error| error.number != 0);
-    let mut of_workers: Vec<_> = of_workers.collect();
-    of_workers.sort_by_key(|error| error.number != told.number);
-    Some(of_workers.first().copied().unwrap_or(told))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::health::build::*;
-    use crate::model::replication::{ApplierThread, ThreadState};
+    use crate::model::replication::{ApplierPart, ApplierThread, ThreadState};
 
     #[test]
     fn r12_the_error_number_and_text_are_shown() {

@@ -263,7 +263,6 @@ fn processlist(dialect: &Dialect) -> &'static str {
     }
 }
 
-/// Ages against the server's system zone: `trx_started` is in that, whatever the session's zone is.
 /// An earlier session of ours that still runs a statement: recognised by its id, our account and our comment.
 pub fn hanging_session(dialect: &Dialect, session_id: u64) -> String {
     format!(
@@ -274,6 +273,7 @@ pub fn hanging_session(dialect: &Dialect, session_id: u64) -> String {
     )
 }
 
+/// Ages against the server's system zone: `trx_started` is in that, whatever the session's zone is.
 fn transactions(dialect: &Dialect, threshold: Span) -> String {
     let age =
         "TIMESTAMPDIFF(SECOND, x.trx_started, CONVERT_TZ(UTC_TIMESTAMP(), '+00:00', 'SYSTEM'))";

@@ -139,31 +139,31 @@ mod tests {
         for (name, text, flavour, columns) in [
             (
                 "5.6",
-                include_str!("../fixtures/mysql56.txt"),
+                include_str!("../../../tests/captures/mysql56/quiet.txt"),
                 Flavour::MySql,
                 54,
             ),
             (
                 "5.7",
-                include_str!("../fixtures/mysql57.txt"),
+                include_str!("../../../tests/captures/mysql57/quiet.txt"),
                 Flavour::MySql,
                 57,
             ),
             (
                 "9.7",
-                include_str!("../fixtures/mysql97.txt"),
+                include_str!("../../../tests/captures/mysql97/quiet.txt"),
                 Flavour::MySql,
                 60,
             ),
             (
                 "MariaDB 10.11",
-                include_str!("../fixtures/mariadb1011.txt"),
+                include_str!("../../../tests/captures/mariadb1011/quiet_all.txt"),
                 Flavour::MariaDb,
                 62,
             ),
             (
                 "MariaDB 11.8",
-                include_str!("../fixtures/mariadb118.txt"),
+                include_str!("../../../tests/captures/mariadb118/quiet_all.txt"),
                 Flavour::MariaDb,
                 65,
             ),
@@ -204,7 +204,9 @@ mod tests {
     #[test]
     fn r13_every_channel_has_its_line() {
         let found = channels(
-            &vertical(include_str!("../fixtures/mysql97_two_channels.txt")),
+            &vertical(include_str!(
+                "../../../tests/captures/mysql97/two_channels.txt"
+            )),
             Flavour::MySql,
         );
         let names: Vec<_> = found.iter().map(|c| c.name.as_str()).collect();
@@ -218,7 +220,7 @@ mod tests {
     #[test]
     fn r12_stopped_by_error_has_its_number_and_seconds_are_null_not_zero() {
         let channel = one(
-            include_str!("../fixtures/mysql97_duplicate_key.txt"),
+            include_str!("../../../tests/captures/mysql97/duplicate_key.txt"),
             Flavour::MySql,
         );
         assert_eq!(channel.applier, ThreadState::Stopped);

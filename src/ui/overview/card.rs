@@ -1,11 +1,12 @@
 //! Draws a replica's card.
 
-use eframe::egui::{Label, RichText, Ui};
+use eframe::egui::{Color32, FontId, Label, RichText, Sides, Ui, vec2};
 
 use super::card_data::{Headline, MethodRow, ReplicaCard};
+use crate::model::profile::{ServerId, TopologyId};
 use crate::ui::Frame;
 use crate::ui::action::{Action, Screen};
-use crate::ui::theme::{self, UNIT, palette};
+use crate::ui::theme::{self, UNIT, palette, size};
 use crate::ui::widgets::{
     Card, Edge, Fact, Sign, card_head_ui, fact_ui, figure_ui, figure_word_ui, lamp_ui,
     quiet_button_ui,
@@ -26,7 +27,7 @@ pub fn replica_card_ui(
         .min_height(min_height)
         .show(ui, |ui| {
             let top = ui.cursor().min.y;
-            ui.spacing_mut().item_spacing.y = UNIT;
+            ui.spacing_mut().item_spacing.y = 0.5 * UNIT;
             card_head_ui(ui, card.sign, &card.name, &card.kind);
             headline_ui(ui, &card.headline);
             line_ui(ui, theme::note(ui, card.how.as_str()), &card.how);
@@ -42,7 +43,6 @@ pub fn replica_card_ui(
             for row in &card.methods {
                 method_ui(ui, row, frame);
             }
-            ui.add_space(UNIT);
             foot_ui(ui, card, frame, actions);
             // what the content took, without what the card was stretched by
             ui.min_rect().max.y.min(ui.cursor().min.y) - top
@@ -64,16 +64,32 @@ fn headline_ui(ui: &mut Ui, headline: &Headline) {
     }
 }
 
+/// Side by side, each as wide as its words need as far as there is room.
 fn lamps_ui(ui: &mut Ui, card: &ReplicaCard, frame: &Frame<'_>) {
-    ui.columns(card.lamps.len(), |columns| {
-        for (column, lamp) in columns.iter_mut().zip(&card.lamps) {
-            lamp_ui(
-                column,
-                lamp.sign,
-                frame.words.text(lamp.name),
-                &lamp.word,
-                &lamp.word,
-            );
+    let words = frame.words;
+    let gap = 2.5 * UNIT;
+    let needs = card.lamps.each_ref().map(|lamp| {
+        let width = |text: &str, size: f32| {
+            let font = FontId::proportional(size);
+            let galley = ui
+                .painter()
+                .layout_no_wrap(text.to_owned(), font, Color32::WHITE);
+            galley.size().x
+        };
+        let name = width(words.text(lamp.name), size::SMALL) + 4.0 * UNIT;
+        name.max(width(&lamp.word, size::BODY)) + 1.0
+    });
+    let room = ui.available_width() - gap * (needs.len() - 1) as f32;
+    let needed: f32 = needs.iter().sum();
+    ui.horizontal_top(|ui| {
+        ui.spacing_mut().item_spacing.x = gap;
+        for (lamp, need) in card.lamps.iter().zip(needs) {
+            let spare = ((room - needed) / card.lamps.len() as f32).max(0.0);
+            let width = (need * (room / needed).min(1.0) + spare).floor();
+            ui.allocate_ui(vec2(width, 0.0), |ui| {
+                ui.set_width(width);
+                lamp_ui(ui, lamp.sign, words.text(lamp.name), &lamp.word, &lamp.word);
+            });
         }
     });
 }
@@ -96,19 +112,33 @@ fn method_ui(ui: &mut Ui, row: &MethodRow, frame: &Frame<'_>) {
 }
 
 fn foot_ui(ui: &mut Ui, card: &ReplicaCard, frame: &Frame<'_>, actions: &mut Vec<Action>) {
-    let words = frame.words;
-    line_ui(ui, RichText::new(&card.waiting), &card.waiting_hint);
     if card.methods.iter().any(|row| row.contradicted) {
-        ui.add(Label::new(theme::note(ui, card.verdict.as_str())).wrap());
+        line_ui(ui, theme::note(ui, card.verdict.as_str()), &card.verdict);
     }
-    let more = quiet_button_ui(ui, words.text("overview.more"));
-    if more
-        .on_hover_text(words.text("overview.more.hint"))
+    Sides::new().shrink_left().show(
+        ui,
+        |ui| line_ui(ui, RichText::new(&card.waiting), &card.waiting_hint),
+        |ui| details_button_ui(ui, &card.topology, &card.server, frame, actions),
+    );
+}
+
+/// Goes to the screen about this server.
+pub fn details_button_ui(
+    ui: &mut Ui,
+    topology: &TopologyId,
+    server: &ServerId,
+    frame: &Frame<'_>,
+    actions: &mut Vec<Action>,
+) {
+    let words = frame.words;
+    let button = quiet_button_ui(ui, words.text("overview.more"));
+    if button
+        .on_hover_text(words.text("overview.more_hint"))
         .clicked()
     {
         actions.push(Action::Select {
-            topology: card.topology.clone(),
-            server: card.server.clone(),
+            topology: topology.clone(),
+            server: server.clone(),
         });
         actions.push(Action::Show(Screen::Server));
     }

@@ -104,6 +104,7 @@ fn card(
     let lag = &channel.lag;
     let sign = card_sign(channel);
     let lamps = &channel.lamps;
+    let waiting = waiting(frame, &lag.backlog, lag.catch_up);
     ReplicaCard {
         topology: server.registration.topology.clone(),
         server: server.registration.server.clone(),
@@ -112,9 +113,9 @@ fn card(
         sign,
         color,
         headline: headline(frame, lag, channel),
-        how: how(frame, lag),
+        how: link_down(frame, server).unwrap_or_else(|| how(frame, lag)),
         delay: delay(frame, lag),
-        cause: cause(frame, server, lag),
+        cause: cause(frame, lag),
         lamps: [
             lamp(frame, "overview.lamp.threads", &lamps.threads),
             lamp(frame, "overview.lamp.lag", &lamps.lag),
@@ -122,8 +123,8 @@ fn card(
         ],
         methods: methods(frame, lag),
         verdict: words.say(&lag.verdict),
-        waiting: waiting(frame, &lag.backlog, lag.catch_up),
-        waiting_hint: words.text("overview.waiting.hint").to_owned(),
+        waiting_hint: format!("{waiting}\n{}", words.text("overview.waiting.hint")),
+        waiting,
     }
 }
 
@@ -215,22 +216,24 @@ fn delay(frame: &Frame<'_>, lag: &LagView) -> Option<String> {
     Some(frame.words.say(&text))
 }
 
-/// A link that is down comes before any cause of lag.
-fn cause(frame: &Frame<'_>, server: &Watched, lag: &LagView) -> Option<String> {
-    let words = frame.words;
-    if let LinkState::Down {
+/// A link that is down comes before any reading.
+fn link_down(frame: &Frame<'_>, server: &Watched) -> Option<String> {
+    let LinkState::Down {
         retry_at, trouble, ..
     } = &server.link
-    {
-        let wait = retry_at.since(frame.now).or_zero();
-        let text = phrase("overview.link_down")
-            .with("why", trouble.what.clone())
-            .with("wait", wait);
-        return Some(words.say(&text));
-    }
+    else {
+        return None;
+    };
+    let text = phrase("overview.link_down")
+        .with("why", trouble.what.clone())
+        .with("wait", retry_at.since(frame.now).or_zero());
+    Some(frame.words.say(&text))
+}
+
+fn cause(frame: &Frame<'_>, lag: &LagView) -> Option<String> {
     let cause = lag.cause.as_ref()?;
-    let evidence = cause.evidence.iter().map(|e| words.say(e));
-    let all: Vec<String> = std::iter::once(words.say(&cause.text))
+    let evidence = cause.evidence.iter().map(|e| frame.words.say(e));
+    let all: Vec<String> = std::iter::once(frame.words.say(&cause.text))
         .chain(evidence)
         .collect();
     Some(all.join(" · "))
@@ -244,11 +247,19 @@ pub fn lamp(frame: &Frame<'_>, name: &'static str, lit: &Lit) -> LampWord {
     }
 }
 
-/// Every method that has something to say; of the others only why not, on hover.
+/// Every method that makes sense here; of those without a value, why not on hover. Where none has a value the headline
+/// has said why.
 fn methods(frame: &Frame<'_>, lag: &LagView) -> Vec<MethodRow> {
+    if lag
+        .methods
+        .iter()
+        .all(|(_, reading)| reading.measured().is_none())
+    {
+        return Vec::new();
+    }
     lag.methods
         .iter()
-        .filter(|(method, reading)| *method != Method::Platform || reading.measured().is_some())
+        .filter(|(_, reading)| !matches!(reading, Reading::NotApplicable { .. }))
         .map(|(method, reading)| method_row(frame, lag, *method, reading))
         .collect()
 }
@@ -274,16 +285,9 @@ fn method_row(frame: &Frame<'_>, lag: &LagView, method: Method, reading: &Readin
                 known: true,
             }
         }
-        Reading::Unknown { why } => MethodRow {
+        Reading::Unknown { why } | Reading::NotApplicable { why } => MethodRow {
             name,
             value: words.text("overview.no_value").to_owned(),
-            contradicted: false,
-            source: words.say(why),
-            known: false,
-        },
-        Reading::NotApplicable { why } => MethodRow {
-            name,
-            value: "—".to_owned(),
             contradicted: false,
             source: words.say(why),
             known: false,

@@ -14,6 +14,7 @@ use crate::ui::plot::{
     PlotData, PlotLane, PlotLine, PlotState, Threshold, channel_key, event_marks, lane_stretches,
     series_color,
 };
+use crate::ui::profiles::FoundData;
 use crate::ui::widgets::Sign;
 
 /// The overview, or why there is none and what to do about it.
@@ -36,6 +37,8 @@ pub struct Topology {
     pub replicas: Vec<ReplicaCard>,
     /// Sources and whatever does not replicate, and servers that have not answered yet.
     pub others: Vec<ServerCard>,
+    /// Servers that these know of and nobody watches.
+    pub found: FoundData,
 }
 
 impl OverviewData {
@@ -43,14 +46,14 @@ impl OverviewData {
         if frame.profiles.is_empty() {
             return OverviewData::Empty {
                 title: "overview.no_topology",
-                text: phrase("overview.no_topology.text"),
+                text: phrase("overview.no_topology_text"),
                 action: Some("overview.add_topology"),
             };
         }
         let Some(topology) = frame.topology else {
             return OverviewData::Empty {
                 title: "overview.none_chosen",
-                text: phrase("overview.none_chosen.text"),
+                text: phrase("overview.none_chosen_text"),
                 action: None,
             };
         };
@@ -66,7 +69,7 @@ fn not_watched(profile: Option<&TopologyProfile>) -> OverviewData {
     let name = profile.map_or("", |profile| profile.name.as_str());
     OverviewData::Empty {
         title: "overview.not_watched",
-        text: phrase("overview.not_watched.text").with("name", name),
+        text: phrase("overview.not_watched_text").with("name", name),
         action: Some("overview.watch"),
     }
 }
@@ -93,6 +96,7 @@ fn watched(
         findings: finding_rows(frame, &judged.findings),
         replicas,
         others,
+        found: profile.map_or_else(FoundData::default, |p| FoundData::new(frame, &p.id)),
     }
 }
 

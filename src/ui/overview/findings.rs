@@ -76,7 +76,9 @@ pub fn findings_ui(
         false => findings.len().min(AT_ONCE),
     };
     Card::new().show(ui, |ui| {
-        ui.spacing_mut().item_spacing.y = UNIT;
+        ui.spacing_mut().item_spacing.y = 0.0;
+        ui.spacing_mut().interact_size.y = 5.5 * UNIT;
+        ui.spacing_mut().button_padding.y = 0.0;
         for finding in &findings[..shown] {
             finding_ui(ui, finding, state, frame, actions);
         }

@@ -17,6 +17,7 @@ use eframe::egui::{Align, Layout, ScrollArea, Ui};
 
 use super::action::{Action, Screen};
 use super::plot::{PlotState, lag_plot_ui, time_choice_ui};
+use super::profiles::found_ui;
 use super::theme::{self, UNIT};
 use super::widgets::{Card, empty_ui};
 use crate::ui::Frame;
@@ -28,10 +29,14 @@ pub struct OverviewState {
     /// Findings whose evidence is unfolded, by code and subject.
     pub unfolded: BTreeSet<String>,
     pub all_findings: bool,
+    /// Addresses of found servers the person does not want offered again.
+    pub dismissed: Vec<String>,
 }
 
 /// Cards are at least so wide; what is left over is shared.
 const CARD_WIDTH: f32 = 74.0 * UNIT;
+/// The title of the plot and its choices need so much beside each other.
+const ONE_LINE: f32 = 140.0 * UNIT;
 
 pub fn overview_ui(
     ui: &mut Ui,
@@ -72,6 +77,7 @@ pub fn overview_ui(
             if !topology.plot.lines.is_empty() {
                 plot_part_ui(ui, topology, state, frame, visible);
             }
+            found_ui(ui, &topology.found, &mut state.dismissed, frame, actions);
             findings::findings_ui(ui, &topology.findings, state, frame, actions);
             cards_ui(ui, topology, frame, actions);
             ui.add_space(UNIT);
@@ -85,16 +91,21 @@ fn plot_part_ui(
     frame: &Frame<'_>,
     visible: f32,
 ) {
-    ui.horizontal_wrapped(|ui| {
-        ui.label(theme::title(frame.words.text("overview.lag_by_replica")));
-        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-                time_choice_ui(ui, frame.words, &mut state.plot, frame.now);
+    let title = theme::title(frame.words.text("overview.lag_by_replica"));
+    let (words, plot) = (frame.words, &mut state.plot);
+    if ui.available_width() > ONE_LINE {
+        ui.horizontal(|ui| {
+            ui.label(title);
+            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                time_choice_ui(ui, words, plot, frame.now);
             });
         });
-    });
+    } else {
+        ui.label(title);
+        ui.horizontal_wrapped(|ui| time_choice_ui(ui, words, plot, frame.now));
+    }
     let lanes = topology.plot.lanes.len() as f32 * 4.0 * UNIT;
-    let height = (visible * 0.36).clamp(40.0 * UNIT, 90.0 * UNIT) + lanes;
+    let height = (visible * 0.32).clamp(40.0 * UNIT, 110.0 * UNIT) + lanes;
     Card::new().show(ui, |ui| {
         lag_plot_ui(ui, &topology.plot, &mut state.plot, frame, height);
     });
@@ -107,7 +118,7 @@ fn cards_ui(ui: &mut Ui, topology: &data::Topology, frame: &Frame<'_>, actions: 
     let count = topology.replicas.len() + topology.others.len();
     let fit = ((width + gap) / (CARD_WIDTH + gap)).floor().max(1.0) as usize;
     let per_row = fit.min(count.max(1)).min(5);
-    let mut draw: Vec<Box<dyn FnOnce(&mut Ui, f32, &mut Vec<Action>) -> f32 + '_>> = Vec::new();
+    let mut draw: Vec<Cell<'_>> = Vec::new();
     for replica in &topology.replicas {
         draw.push(Box::new(move |ui, min, actions| {
             card::replica_card_ui(ui, replica, min, frame, actions)
@@ -146,7 +157,10 @@ fn row_ui(
         ui.columns(per_row, |columns| {
             for (column, cell) in columns.iter_mut().zip(cells) {
                 column.spacing_mut().item_spacing.x = 2.0 * UNIT;
-                highest = highest.max(cell(column, last, actions));
+                // columns justify their text; sentences are not to be stretched
+                let layout = Layout::top_down(Align::LEFT);
+                let shown = column.with_layout(layout, |ui| cell(ui, last, actions));
+                highest = highest.max(shown.inner);
             }
         });
     });

@@ -3,7 +3,7 @@
 
 use eframe::egui::Ui;
 
-use super::card::{line_ui, separator_ui};
+use super::card::{details_button_ui, line_ui, separator_ui};
 use super::card_data::{LampWord, kind, lamp, stale};
 use crate::model::event::LinkState;
 use crate::model::finding::{Health, Role};
@@ -14,11 +14,9 @@ use crate::model::sample::Sample;
 use crate::store::judged::ServerJudged;
 use crate::store::watched::Watched;
 use crate::ui::Frame;
-use crate::ui::action::{Action, Screen};
+use crate::ui::action::Action;
 use crate::ui::theme::{self, UNIT, palette};
-use crate::ui::widgets::{
-    Card, Edge, Fact, Sign, card_head_ui, copy_button_ui, fact_ui, lamp_ui, quiet_button_ui,
-};
+use crate::ui::widgets::{Card, Edge, Fact, Sign, card_head_ui, copy_button_ui, fact_ui, lamp_ui};
 
 /// A server that is no replica, as far as seen.
 #[derive(Clone, Debug)]
@@ -133,7 +131,7 @@ fn facts(
         facts.push((
             "overview.replicas",
             words.count(replicas as u64),
-            from(words.text("overview.replicas.source")),
+            from(words.text("overview.replicas_source")),
         ));
     }
     if let Some(at) = sample.binlog.value() {
@@ -156,9 +154,9 @@ fn facts(
 
 fn writable(sample: &Sample) -> &'static str {
     match sample.is_writable() {
-        Some(true) if sample.identity.read_only == Some(true) => "overview.writable.privileged",
-        Some(true) => "overview.writable.yes",
-        Some(false) => "overview.writable.no",
+        Some(true) if sample.identity.read_only == Some(true) => "overview.writable_privileged",
+        Some(true) => "overview.writable_yes",
+        Some(false) => "overview.writable_no",
         None => "overview.untold",
     }
 }
@@ -177,7 +175,7 @@ pub fn server_card_ui(
         .min_height(min_height)
         .show(ui, |ui| {
             let top = ui.cursor().min.y;
-            ui.spacing_mut().item_spacing.y = UNIT;
+            ui.spacing_mut().item_spacing.y = 0.5 * UNIT;
             card_head_ui(ui, card.sign, &card.name, &card.kind);
             if let Some(remark) = &card.remark {
                 ui.add(eframe::egui::Label::new(remark).wrap());
@@ -227,13 +225,7 @@ fn facts_ui(ui: &mut Ui, card: &ServerCard, frame: &Frame<'_>) {
 fn foot_ui(ui: &mut Ui, card: &ServerCard, frame: &Frame<'_>, actions: &mut Vec<Action>) {
     let words = frame.words;
     ui.horizontal(|ui| {
-        if quiet_button_ui(ui, words.text("overview.more")).clicked() {
-            actions.push(Action::Select {
-                topology: card.topology.clone(),
-                server: card.server.clone(),
-            });
-            actions.push(Action::Show(Screen::Server));
-        }
+        details_button_ui(ui, &card.topology, &card.server, frame, actions);
         if let Some(set) = &card.executed {
             copy_button_ui(ui, words, words.text("overview.copy_executed"), || {
                 set.clone()

@@ -23,19 +23,42 @@ pub fn secs_at(height: f64) -> f64 {
     10f64.powf(height)
 }
 
-/// From the floor to the decade above the highest value.
+/// What the axis is marked with, in seconds: powers of ten as far as people say them, then their larger units.
+const MARKS: [f64; 12] = [
+    0.001,
+    0.01,
+    0.1,
+    1.0,
+    10.0,
+    60.0,
+    600.0,
+    3_600.0,
+    36_000.0,
+    86_400.0,
+    864_000.0,
+    8_640_000.0,
+];
+
+/// From the floor to the mark well above the highest value.
 pub fn height_range(highest_secs: f64) -> (f64, f64) {
-    let top = height(highest_secs.max(CEILING_SECS)).ceil();
+    let above = highest_secs.max(CEILING_SECS) * 2.0;
+    let top = MARKS
+        .iter()
+        .find(|mark| **mark >= above)
+        .copied()
+        .unwrap_or(above);
     // a little room under the floor, so that a line on it is seen whole
-    (height(FLOOR_SECS) - 0.12, top + 0.15)
+    (height(FLOOR_SECS) - 0.12, height(top) + 0.12)
 }
 
-/// A mark at each power of ten.
+/// The marks of the axis.
 pub fn height_marks(low: f64, high: f64) -> Vec<GridMark> {
-    let decades = low.ceil() as i32..=high.floor() as i32;
-    decades
-        .map(|decade| GridMark {
-            value: f64::from(decade),
+    MARKS
+        .iter()
+        .map(|secs| height(*secs))
+        .filter(|value| (low..=high).contains(value))
+        .map(|value| GridMark {
+            value,
             step_size: 1.0,
         })
         .collect()

@@ -3,8 +3,8 @@
 
 use eframe::egui::accesskit::Role;
 use eframe::egui::{
-    Align2, Color32, FontId, PopupAnchor, Pos2, Rect, Response, Sense, Shape, Stroke, Tooltip, Ui,
-    WidgetInfo, pos2, vec2,
+    Align, Align2, Color32, FontId, Grid, Layout, PopupAnchor, Pos2, Rect, Response, Sense, Shape,
+    Stroke, Tooltip, Ui, WidgetInfo, pos2, vec2,
 };
 use egui_plot::{AxisHints, Line, Plot, PlotBounds, PlotPoints, PlotTransform};
 
@@ -85,17 +85,9 @@ fn lines_ui(
     };
     let x_axis = hints(AxisHints::new_x())
         .formatter(move |mark, _| local_time::tick(moment_at(mark.value), step));
-    let decades: Vec<String> = (-3..=9)
-        .map(|decade| words.span(Span::from_secs_f64(axes::secs_at(f64::from(decade)))))
-        .collect();
     let y_axis = hints(AxisHints::new_y())
         .min_thickness(place.margin)
-        .formatter(move |mark, _| {
-            let decade = (mark.value.round() as i64 + 3)
-                .try_into()
-                .unwrap_or(usize::MAX);
-            decades.get(decade).cloned().unwrap_or_default()
-        });
+        .formatter(move |mark, _| words.span(Span::from_secs_f64(axes::secs_at(mark.value))));
     Plot::new("lag over time")
         .height(place.height)
         .custom_x_axes(vec![x_axis])
@@ -300,14 +292,13 @@ fn thresholds_ui(ui: &Ui, data: &PlotData, area: Rect, transform: &PlotTransform
         let color = threshold.sign.color(colors);
         let ends = [pos2(area.min.x, y), pos2(area.max.x, y)];
         painter.extend(Shape::dashed_line(&ends, Stroke::new(1.0, color), 5.0, 4.0));
-        let at = pos2(area.min.x + 1.5 * UNIT, y - 1.0);
-        painter.text(
-            at,
-            Align2::LEFT_BOTTOM,
-            &threshold.label,
-            theme::tiny(),
-            color,
-        );
+        // the lower one under its line, or the two words meet in a low plot
+        let (align, y) = match threshold.sign {
+            Sign::Warning => (Align2::LEFT_TOP, y + 1.0),
+            _ => (Align2::LEFT_BOTTOM, y - 1.0),
+        };
+        let at = pos2(area.min.x + 1.5 * UNIT, y);
+        painter.text(at, align, &threshold.label, theme::tiny(), color);
     }
 }
 
@@ -397,19 +388,23 @@ fn dots(ui: &Ui, data: &PlotData, transform: &PlotTransform, secs: f64, pointer:
 fn readings_ui(ui: &mut Ui, data: &PlotData, frame: &Frame<'_>, secs: f64, tolerance: f64) {
     let colors = palette(ui);
     ui.label(theme::strong(local_time::day_and_time(moment_at(secs))));
-    for line in &data.lines {
-        ui.horizontal(|ui| {
-            ui.spacing_mut().item_spacing.x = 2.0 * UNIT;
-            ui.label(theme::colored(
-                line.name.as_str(),
-                colors.series(line.color),
-            ));
-            match value_at(&line.runs, secs, tolerance) {
-                Some(height) => drop(ui.label(value_text(frame, height))),
-                None => state_ui(ui, data, frame, line, secs),
+    Grid::new("readings")
+        .num_columns(2)
+        .min_row_height(0.0)
+        .spacing([4.0 * UNIT, 0.5 * UNIT])
+        .show(ui, |ui| {
+            for line in &data.lines {
+                let color = colors.series(line.color);
+                ui.label(theme::colored(line.name.as_str(), color));
+                ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                    match value_at(&line.runs, secs, tolerance) {
+                        Some(height) => drop(ui.label(value_text(frame, height))),
+                        None => state_ui(ui, data, frame, line, secs),
+                    }
+                });
+                ui.end_row();
             }
         });
-    }
 }
 
 fn value_text(frame: &Frame<'_>, height: f64) -> String {

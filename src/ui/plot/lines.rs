@@ -162,8 +162,10 @@ mod tests {
 
     fn lengths(series: &Series) -> Vec<usize> {
         let mut cache = LineCache::default();
-        let mut state = PlotState::default();
-        state.pixels = 1000.0;
+        let state = PlotState {
+            pixels: 1000.0,
+            ..PlotState::default()
+        };
         let (runs, _) = cache.line("a", series, &state, at(60));
         runs.iter().map(Vec::len).collect()
     }

@@ -1,11 +1,11 @@
 //! Which stretch of time a plot looks at: the last minutes, moving along, or a stretch held still.
 
-use eframe::egui::{Key, Modifiers, Response, RichText, Ui};
+use eframe::egui::{Button, Key, Modifiers, Response, RichText, Ui, vec2};
 
 use super::lines::LineCache;
 use crate::model::time::{Moment, Span};
 use crate::ui::theme::{self, UNIT};
-use crate::ui::widgets::{Sign, paint_sign, time_windows, window_segments_ui};
+use crate::ui::widgets::{Sign, paint_sign, segments_ui, time_windows};
 use crate::words::Catalogue;
 
 /// The shortest and longest stretch a plot can be zoomed to.
@@ -129,19 +129,34 @@ impl PlotState {
     }
 }
 
-/// The lengths of time to choose from, and whether the plot moves along.
+/// The lengths of time to choose from, and whether the plot moves along. In a layout from right to left it ends at the
+/// right edge and still reads from left to right.
 pub fn time_choice_ui(ui: &mut Ui, words: &Catalogue, state: &mut PlotState, now: Moment) {
+    let from_the_right = ui.layout().prefer_right_to_left();
+    if from_the_right {
+        live_ui(ui, words, state, now);
+    }
+    if !time_windows().contains(&state.window) {
+        ui.label(theme::note(ui, words.span(state.window)));
+    }
+    let mut choices = time_windows().map(|span| (span, words.span(span)));
+    if from_the_right {
+        choices.reverse();
+    }
+    let (_, to) = state.range(now);
     let mut window = state.window;
-    if window_segments_ui(ui, words, &mut window) {
-        let (_, to) = state.range(now);
+    if segments_ui(ui, &mut window, &choices) {
         state.window = window;
         if to < now {
             state.view = View::Held { to };
         }
     }
-    if !time_windows().contains(&state.window) {
-        ui.label(theme::note(ui, words.span(state.window)));
+    if !from_the_right {
+        live_ui(ui, words, state, now);
     }
+}
+
+fn live_ui(ui: &mut Ui, words: &Catalogue, state: &mut PlotState, now: Moment) {
     let palette = theme::palette(ui);
     let live = state.view == View::Live;
     let (word, color) = match live {
@@ -150,13 +165,12 @@ pub fn time_choice_ui(ui: &mut Ui, words: &Catalogue, state: &mut PlotState, now
     };
     // room for the sign, which is painted to be the same shape as everywhere
     let text = RichText::new(format!("     {word}")).color(color);
-    let button = eframe::egui::Button::new(text).frame_when_inactive(false);
-    let response = ui.add(button);
-    let center = response.rect.left_center() + eframe::egui::vec2(3.5 * UNIT, 0.0);
+    let response = ui.add(Button::new(text).frame_when_inactive(false));
+    let center = response.rect.left_center() + vec2(3.5 * UNIT, 0.0);
     let sign = if live { Sign::Ok } else { Sign::Stopped };
     paint_sign(ui.painter(), center, UNIT, sign, palette);
     if response
-        .on_hover_text(words.text("plot.live.hint"))
+        .on_hover_text(words.text("plot.live_hint"))
         .clicked()
     {
         state.view = match live {

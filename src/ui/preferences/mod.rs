@@ -150,7 +150,14 @@ fn zoom_ui(
             .custom_parser(|text| {
                 Some(text.trim_end_matches(['%', ' ']).parse::<f64>().ok()? / 100.0)
             });
-        let response = ui.add(slider).labelled_by(label);
+        // the rail would be as dark as the card it lies on
+        let rail = theme::palette(ui).line;
+        let shown = ui.scope(|ui| {
+            ui.visuals_mut().widgets.inactive.bg_fill = rail;
+            ui.spacing_mut().slider_width = 45.0 * UNIT;
+            ui.add(slider)
+        });
+        let response = shown.inner.labelled_by(label);
         if response.dragged() {
             state.zoom = Some(zoom);
         } else if response.changed() || response.drag_stopped() {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use eframe::egui::{
-    Align, ComboBox, DragValue, Id, Label, Layout, Response, RichText, TextEdit, Ui, vec2,
+    Align, ComboBox, DragValue, Id, Label, Layout, Response, RichText, Stroke, TextEdit, Ui, vec2,
 };
 
 use crate::model::phrase::Phrase;
@@ -266,6 +266,16 @@ pub fn choice_ui<T: PartialEq + Clone>(
             }
         });
     (shown.response, before != *chosen)
+}
+
+/// A box to tick, with a frame that is seen on a card too. True when it was changed.
+pub fn checkbox_ui(ui: &mut Ui, is_on: &mut bool, text: &str) -> bool {
+    ui.scope(|ui| {
+        let line = theme::palette(ui).dim;
+        ui.visuals_mut().widgets.inactive.bg_stroke = Stroke::new(1.0, line);
+        ui.checkbox(is_on, text).changed()
+    })
+    .inner
 }
 
 /// True when pressed.

@@ -4,7 +4,7 @@ use eframe::egui::{Button, Label, RichText, ScrollArea, Ui};
 
 use super::access::{PasswordPlace, account_ui, tls_ui};
 use super::draft::{Draft, Elsewhere, empty_account};
-use super::fields::Form;
+use super::fields::{Form, checkbox_ui};
 use super::found::{FoundData, found_ui};
 use super::limits::{heartbeat_ui, intervals_ui, thresholds_ui};
 use super::report::{account_sql_ui, tests_ui};
@@ -290,10 +290,7 @@ fn shared_account_ui(
     let key = draft.key(SecretOwner::Topology);
     let is_saved = !draft.is_new();
     let mut shared = draft.profile.account.is_some();
-    if ui
-        .checkbox(&mut shared, form.text("form.shared_account"))
-        .changed()
-    {
+    if checkbox_ui(ui, &mut shared, form.text("form.shared_account")) {
         draft.profile.account = shared.then(empty_account);
     }
     let typed = draft.passwords.entry(SecretOwner::Topology).or_default();

@@ -6,6 +6,7 @@ use crate::model::phrase::phrase;
 use crate::model::profile::address::DEFAULT_PORT;
 use crate::model::profile::{Address, TopologyId};
 use crate::model::sample::FoundReplica;
+use crate::store::offers::Offer;
 use crate::ui::Frame;
 use crate::ui::action::Action;
 use crate::ui::theme;
@@ -28,48 +29,30 @@ pub struct FoundLine {
 }
 
 impl FoundData {
-    /// What is not in the profile yet, neither by its address nor by the UUID of a server we watch under another one.
+    /// What the watched servers tell of and the profile does not have. A server without a host cannot be connected to.
     pub fn new(frame: &Frame<'_>, topology: &TopologyId) -> Self {
         let Some(profile) = frame.profiles.iter().find(|p| &p.id == topology) else {
             return FoundData::default();
         };
-        let watched: Vec<_> = frame.store.servers_of(topology).collect();
-        let samples = || {
-            watched
-                .iter()
-                .filter_map(|w| Some((*w, w.latest.as_ref()?)))
-        };
-        let known_uuid = |uuid: &str| {
-            samples().any(|(_, s)| {
-                let own = s.identity.server_uuid.as_deref();
-                own.is_some_and(|own| own.eq_ignore_ascii_case(uuid))
+        let line = |offer: Offer| {
+            let host = offer.server.host.trim();
+            let address = Address::tcp(host, offer.server.port.unwrap_or(DEFAULT_PORT));
+            let is_new = !host.is_empty() && profile.servers.iter().all(|s| s.address != address);
+            let told_by = frame.store.watched(offer.told_by)?;
+            is_new.then(|| FoundLine {
+                address: address.to_string(),
+                told_by: told_by.registration.name.clone(),
+                replica: offer.server,
             })
         };
-        let mut replicas: Vec<FoundLine> = Vec::new();
-        for (server, sample) in samples() {
-            let told = sample
-                .found_replicas
-                .value()
-                .map_or(&[][..], |found| found.as_slice());
-            for replica in told {
-                let host = replica.host.trim();
-                let address = Address::tcp(host, replica.port.unwrap_or(DEFAULT_PORT));
-                let is_known = profile.servers.iter().any(|s| s.address == address)
-                    || replica.uuid.as_deref().is_some_and(known_uuid);
-                let address = address.to_string();
-                if host.is_empty() || is_known || replicas.iter().any(|r| r.address == address) {
-                    continue;
-                }
-                replicas.push(FoundLine {
-                    replica: replica.clone(),
-                    address,
-                    told_by: server.registration.name.clone(),
-                });
-            }
-        }
         FoundData {
             topology: Some(topology.clone()),
-            replicas,
+            replicas: frame
+                .store
+                .offers(topology)
+                .into_iter()
+                .filter_map(line)
+                .collect(),
         }
     }
 }
@@ -103,17 +86,22 @@ pub fn found_ui(
                 .with("n", offered.len() as u64)
                 .with("server", first.told_by.as_str());
             ui.label(theme::strong(words.say(&title)));
-            for line in &offered {
-                ui.horizontal(|ui| {
-                    ui.label(theme::mono(&line.address));
-                    let add_one = phrase("found.add").with("server", line.address.as_str());
-                    if quiet_button_ui(ui, &words.say(&add_one)).clicked() {
+            let add_one = |line: &FoundLine| {
+                words.say(&phrase("found.add").with("server", line.address.as_str()))
+            };
+            if offered.len() > 1 {
+                for line in &offered {
+                    if quiet_button_ui(ui, &add_one(line)).clicked() {
                         out.push(add(line));
                     }
-                });
+                }
             }
             ui.horizontal(|ui| {
-                if primary_button_ui(ui, words.text("found.add_all")).clicked() {
+                let all = match offered.len() {
+                    1 => add_one(first),
+                    _ => words.text("found.add_all").to_owned(),
+                };
+                if primary_button_ui(ui, &all).clicked() {
                     out.extend(offered.iter().map(|line| add(line)));
                 }
                 if quiet_button_ui(ui, words.text("found.dismiss")).clicked() {

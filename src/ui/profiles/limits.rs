@@ -3,7 +3,7 @@
 use eframe::egui::Ui;
 
 use super::draft::HeartbeatPreset;
-use super::fields::{Form, SpanUnit, WIDE, field_width, span_ui};
+use super::fields::{Form, SpanUnit, WIDE, checkbox_ui, field_width, span_ui};
 use crate::model::profile::{
     FieldName, HeartbeatLayout, HeartbeatTable, Intervals, StampZone, Thresholds,
 };
@@ -191,7 +191,7 @@ fn interval_ui(ui: &mut Ui, form: &mut Form<'_>, interval: &mut Option<Span>) {
     form.row_ui(ui, "form.heartbeat.interval", |form, ui, id| {
         let mut is_given = interval.is_some();
         let measured = form.text("form.heartbeat.interval.given");
-        if ui.checkbox(&mut is_given, measured).changed() {
+        if checkbox_ui(ui, &mut is_given, measured) {
             *interval = is_given.then(|| Span::from_secs(1));
         }
         if let Some(interval) = interval {

@@ -2,8 +2,8 @@
 
 use eframe::egui::accesskit::Role;
 use eframe::egui::{
-    Label, Response, ScrollArea, Sense, Stroke, StrokeKind, TextEdit, Ui, UiBuilder, WidgetInfo,
-    vec2,
+    Label, Response, ScrollArea, Sense, Sides, Stroke, StrokeKind, TextEdit, Ui, UiBuilder,
+    WidgetInfo, vec2,
 };
 
 use super::{ProfileLine, ProfilesData};
@@ -70,7 +70,7 @@ pub fn list_ui(
     input
 }
 
-const LINE: f32 = 12.5 * UNIT;
+const LINE: f32 = 13.5 * UNIT;
 
 fn line_ui(ui: &mut Ui, line: &ProfileLine, selected: bool, frame: &Frame<'_>) -> Response {
     let size = vec2(ui.available_width(), LINE);
@@ -93,11 +93,12 @@ fn line_ui(ui: &mut Ui, line: &ProfileLine, selected: bool, frame: &Frame<'_>) -
     let inside = UiBuilder::new().max_rect(rect.shrink2(vec2(2.0 * UNIT, 1.5 * UNIT)));
     ui.scope_builder(inside, |ui| {
         ui.spacing_mut().item_spacing.y = 0.5 * UNIT;
-        ui.add(Label::new(theme::strong(&line.name)).truncate());
-        ui.horizontal(|ui| {
-            environment_badge_ui(ui, frame.words, line.environment);
-            ui.add(Label::new(theme::note(ui, &line.summary)).truncate());
-        });
+        Sides::new().shrink_left().truncate().show(
+            ui,
+            |ui| ui.label(theme::strong(&line.name)),
+            |ui| environment_badge_ui(ui, frame.words, line.environment),
+        );
+        ui.add(Label::new(theme::note(ui, &line.summary)).truncate());
     });
     response
 }

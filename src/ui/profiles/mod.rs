@@ -22,12 +22,13 @@ use std::collections::BTreeMap;
 use eframe::egui::{CentralPanel, Frame as Area, Margin, Panel, ScrollArea, Ui};
 
 pub use draft::{Draft, Elsewhere, HeartbeatPreset, empty_account, fresh_id};
-pub use fields::{choice_ui, label_ui, named};
+pub use fields::{checkbox_ui, choice_ui, label_ui, named};
 pub use found::{FoundData, FoundLine, found_ui};
 pub use news::{
     Kept, Keychain, News, PasswordQuestion, Places, QuestionReport, Remark, SaveTrouble,
     TestOutcome, TestReport,
 };
+pub use questions::question_modal;
 pub use report::{ServerTest, TestState};
 pub use transfer::{Transfer, import_ui, remarks_ui};
 pub use typed::TypedPassword;
@@ -312,7 +313,7 @@ impl ProfilesState {
     }
 }
 
-const LIST: f32 = 56.0 * UNIT;
+const LIST: f32 = 54.0 * UNIT;
 
 /// Draws the screen; what the person wants done outside goes to `out`.
 pub fn profiles_ui(

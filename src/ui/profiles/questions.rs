@@ -1,6 +1,6 @@
 //! Questions that come before everything else: what to do with what is not saved, and whether to remove.
 
-use eframe::egui::{Button, Id, Label, Modal, RichText, Ui};
+use eframe::egui::{Button, Frame, Id, Label, Margin, Modal, RichText, Ui};
 
 use super::list::ListInput;
 use crate::model::phrase::phrase;
@@ -29,9 +29,15 @@ pub enum Answer {
     GoOn,
 }
 
+/// In the middle, over everything, with room around its words.
+pub fn question_modal(ui: &Ui, name: &'static str) -> Modal {
+    let frame = Frame::popup(ui.style()).inner_margin(Margin::same((4.0 * UNIT) as i8));
+    Modal::new(Id::unique(name)).frame(frame)
+}
+
 pub fn asked_ui(ui: &mut Ui, asked: &Asked, can_save: bool, words: &Catalogue) -> Option<Answer> {
     let mut answer = None;
-    let shown = Modal::new(Id::unique("profiles question")).show(ui.ctx(), |ui| {
+    let shown = question_modal(ui, "profiles question").show(ui.ctx(), |ui| {
         ui.set_width((ui.ctx().content_rect().width() - 16.0 * UNIT).min(105.0 * UNIT));
         let (title, text) = match asked {
             Asked::Unsaved { name, .. } => (

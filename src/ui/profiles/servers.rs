@@ -4,7 +4,7 @@ use eframe::egui::{Label, TextEdit, Ui, vec2};
 
 use super::access::{PasswordPlace, account_ui, tls_ui};
 use super::draft::{Draft, empty_account};
-use super::fields::{Form, WIDE, choice_ui, field_id, field_width, named, remark_ui};
+use super::fields::{Form, WIDE, checkbox_ui, choice_ui, field_id, field_width, named, remark_ui};
 use super::limits::thresholds_ui;
 use super::news::{Kept, Keychain};
 use crate::model::profile::{
@@ -38,13 +38,17 @@ pub fn servers_ui(
     now: Moment,
 ) {
     let ids: Vec<ServerId> = draft.profile.servers.iter().map(|s| s.id.clone()).collect();
-    let (address, name) = widths(ui);
+    let (address, name, fits) = widths(ui);
     ui.horizontal(|ui| {
+        let role = if fits { "form.role" } else { "" };
         for (key, width) in [
             ("form.address", address),
             ("form.server_name", name),
-            ("form.role", ROLE),
+            (role, ROLE),
         ] {
+            if key.is_empty() {
+                continue;
+            }
             let size = vec2(width, ui.text_style_height(&eframe::egui::TextStyle::Small));
             let text = theme::note(ui, form.text(key));
             ui.allocate_ui(size, |ui| {
@@ -59,10 +63,8 @@ pub fn servers_ui(
             Card::new().show(ui, |ui| own_ui(ui, form, draft, id, passwords));
         }
     }
-    if ids.is_empty() {
-        if let Some(problem) = form.problem(FieldName::Servers) {
-            remark_ui(ui, form.words, problem);
-        }
+    if let Some(problem) = form.problem(FieldName::Servers) {
+        remark_ui(ui, form.words, problem);
     }
     ui.add_space(UNIT);
     if ui.button(form.text("form.add_server")).clicked() {
@@ -72,41 +74,34 @@ pub fn servers_ui(
     }
 }
 
-fn widths(ui: &Ui) -> (f32, f32) {
-    let gaps = 4.0 * ui.spacing().item_spacing.x + 4.0 * UNIT;
-    let rest = (ui.available_width() - ROLE - BUTTONS - gaps).clamp(60.0 * UNIT, 150.0 * UNIT);
-    (rest * 0.6, rest * 0.4)
+/// Of address and name, and whether role and buttons have room beside them.
+fn widths(ui: &Ui) -> (f32, f32, bool) {
+    let gaps = 4.0 * ui.spacing().item_spacing.x;
+    let beside = ui.available_width() - ROLE - BUTTONS - gaps;
+    let fits = beside >= 75.0 * UNIT;
+    let rest = if fits {
+        beside
+    } else {
+        ui.available_width() - gaps
+    };
+    let rest = rest.min(150.0 * UNIT);
+    (rest * 0.6, rest * 0.4, fits)
 }
 
 fn line_ui(ui: &mut Ui, form: &mut Form<'_>, draft: &mut Draft, id: &ServerId) {
-    let (address_width, name_width) = widths(ui);
+    let (address_width, name_width, fits) = widths(ui);
     let part = form.of_server(id);
     let mut remove = false;
     ui.horizontal(|ui| {
         address_ui(ui, &part, draft, id, address_width);
-        let Some(server) = draft.profile.servers.iter_mut().find(|s| &s.id == id) else {
-            return;
-        };
-        let field = TextEdit::singleline(&mut server.name)
-            .id(part.id(FieldName::Name))
-            .hint_text(part.text("form.server_name.hint").to_owned())
-            .desired_width(name_width - 2.0 * UNIT);
-        named(ui.add(field), part.text("form.server_name"));
-        let width = ROLE - 2.0 * UNIT;
-        let role = &mut server.role;
-        let (choice, _) = choice_ui(ui, part.words, ("role", &id.0), width, role, &ROLES);
-        named(choice, part.text("form.role"));
-        let is_unfolded = draft.unfolded.contains(id);
-        let own = part.text(if is_unfolded {
-            "form.fold"
-        } else {
-            "form.unfold"
-        });
-        if quiet_button_ui(ui, own).clicked() && !draft.unfolded.remove(id) {
-            draft.unfolded.insert(id.clone());
+        name_ui(ui, &part, draft, id, name_width);
+        if fits {
+            remove = rest_ui(ui, &part, draft, id);
         }
-        remove = quiet_button_ui(ui, part.text("form.remove_server")).clicked();
     });
+    if !fits {
+        remove = ui.horizontal(|ui| rest_ui(ui, &part, draft, id)).inner;
+    }
     for field in [
         FieldName::Host,
         FieldName::Port,
@@ -127,13 +122,43 @@ fn line_ui(ui: &mut Ui, form: &mut Form<'_>, draft: &mut Draft, id: &ServerId) {
     }
 }
 
+fn name_ui(ui: &mut Ui, form: &Form<'_>, draft: &mut Draft, id: &ServerId, width: f32) {
+    let Some(server) = draft.profile.servers.iter_mut().find(|s| &s.id == id) else {
+        return;
+    };
+    let field = TextEdit::singleline(&mut server.name)
+        .id(form.id(FieldName::Name))
+        .hint_text(form.text("form.server_name.hint").to_owned());
+    let size = vec2(width, ui.spacing().interact_size.y);
+    named(ui.add_sized(size, field), form.text("form.server_name"));
+}
+
+/// Role and buttons. True when the server is to be removed.
+fn rest_ui(ui: &mut Ui, form: &Form<'_>, draft: &mut Draft, id: &ServerId) -> bool {
+    if let Some(server) = draft.profile.servers.iter_mut().find(|s| &s.id == id) {
+        let role = &mut server.role;
+        let (choice, _) = choice_ui(ui, form.words, ("role", &id.0), ROLE, role, &ROLES);
+        named(choice, form.text("form.role"));
+    }
+    let is_unfolded = draft.unfolded.contains(id);
+    let own = form.text(if is_unfolded {
+        "form.fold"
+    } else {
+        "form.unfold"
+    });
+    if quiet_button_ui(ui, own).clicked() && !draft.unfolded.remove(id) {
+        draft.unfolded.insert(id.clone());
+    }
+    quiet_button_ui(ui, form.text("form.remove_server")).clicked()
+}
+
 fn address_ui(ui: &mut Ui, form: &Form<'_>, draft: &mut Draft, id: &ServerId, width: f32) {
     let text = draft.addresses.entry(id.clone()).or_default();
     let field = TextEdit::singleline(text)
         .id(form.id(FieldName::Host))
-        .hint_text(form.text("form.address.hint").to_owned())
-        .desired_width(width - 2.0 * UNIT);
-    let response = named(ui.add(field), form.text("form.address"));
+        .hint_text(form.text("form.address.hint").to_owned());
+    let size = vec2(width, ui.spacing().interact_size.y);
+    let response = named(ui.add_sized(size, field), form.text("form.address"));
     if response.changed() {
         draft.read_address(id);
     }
@@ -161,10 +186,7 @@ fn own_ui(
     let mut part = form.of_server(id);
     let form = &mut part;
     let mut own = server.account.is_some();
-    if ui
-        .checkbox(&mut own, form.text("form.own_account"))
-        .changed()
-    {
+    if checkbox_ui(ui, &mut own, form.text("form.own_account")) {
         server.account = own.then(empty_account);
     }
     if let Some(account) = &mut server.account {
@@ -187,10 +209,7 @@ fn own_ui(
         }
     }
     let mut own = server.thresholds.is_some();
-    if ui
-        .checkbox(&mut own, form.text("form.own_thresholds"))
-        .changed()
-    {
+    if checkbox_ui(ui, &mut own, form.text("form.own_thresholds")) {
         server.thresholds = own.then_some(shared);
     }
     if let Some(thresholds) = &mut server.thresholds {

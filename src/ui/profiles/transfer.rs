@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use eframe::egui::{Label, TextEdit, Ui};
 
 use super::ProfilesData;
-use super::fields::{choose_button_ui, field_width, label_ui};
+use super::fields::{checkbox_ui, choose_button_ui, field_width, label_ui};
 use super::news::Remark;
 use crate::model::phrase::Phrase;
 use crate::model::profile::TopologyId;
@@ -75,7 +75,7 @@ pub fn export_ui(
         ui.add_space(UNIT);
         for line in &data.lines {
             let mut is_chosen = transfer.chosen.contains(&line.id);
-            if ui.checkbox(&mut is_chosen, &line.name).changed() {
+            if checkbox_ui(ui, &mut is_chosen, &line.name) {
                 match is_chosen {
                     true => transfer.chosen.insert(line.id.clone()),
                     false => transfer.chosen.remove(&line.id),

@@ -290,7 +290,10 @@ fn right(frame: &Frame<'_>, server: &Watched, judged: &ServerJudged) -> (String,
                 .with("late", m.value);
             (words.say(&late), judged.health == Health::Delayed)
         }
-        Reading::Measured(m) => (words.span(m.value), judged.health == Health::Delayed),
+        Reading::Measured(m) => {
+            let alarming = !matches!(judged.health, Health::Ok | Health::Unknown);
+            (words.span(m.value), alarming)
+        }
         Reading::NotApplicable { .. } => (words.role(judged.role).to_owned(), false),
         Reading::Unknown { .. } => (words.health(Health::Unknown).to_owned(), false),
     }

@@ -13,11 +13,12 @@ pub use data::{Cost, ServerRow, ShellData, TopologyRow, TreeRow};
 pub use palette::PaletteState;
 pub use tree::TreeState;
 
-use eframe::egui::{CentralPanel, Frame as Area, Margin, Panel, Stroke, Ui};
+use eframe::egui::{CentralPanel, Frame as Area, Margin, Panel, Rect, Stroke, Ui};
 
 use super::action::{Action, Screen};
 use super::theme::{UNIT, palette};
 use super::widgets::{Tab, Toasts, tabs_ui};
+use crate::model::profile::Environment;
 use crate::model::time::Moment;
 use crate::ui::Frame;
 
@@ -47,12 +48,13 @@ pub fn shell_ui(
 ) {
     keys::keys_ui(ui, data, state, frame, actions);
     let width = ui.available_width();
-    Panel::top("top")
+    let top = Panel::top("top")
         .resizable(false)
         .frame(bar(ui))
-        .show(ui, |ui| {
-            top::top_ui(ui, data, state, frame, actions);
-        });
+        .show(ui, |ui| top::top_ui(ui, data, state, frame, actions));
+    if data.environment == Some(Environment::Production) {
+        production_edge_ui(ui, top.response.rect);
+    }
     Panel::bottom("bottom")
         .resizable(false)
         .frame(bar(ui))
@@ -78,6 +80,12 @@ pub fn shell_ui(
     });
     palette::palette_ui(ui, data, state, frame, actions);
     state.toasts.ui(ui.ctx());
+}
+
+/// A red edge along the top of the window: production is seen from across the room.
+fn production_edge_ui(ui: &Ui, top: Rect) {
+    let edge = top.with_max_y(top.min.y + 3.0);
+    ui.painter().rect_filled(edge, 0.0, palette(ui).critical);
 }
 
 fn bar(ui: &Ui) -> Area {

@@ -6,7 +6,6 @@ use super::icons::{Icon, icon_button_ui};
 use super::{ShellData, ShellState, ShellState as State};
 use crate::model::phrase::phrase;
 use crate::model::preferences::{LanguageChoice, ThemeChoice};
-use crate::model::profile::Environment;
 use crate::model::time::Span;
 use crate::ui::Frame;
 use crate::ui::action::Action;
@@ -36,7 +35,6 @@ pub fn top_ui(
     frame: &Frame<'_>,
     actions: &mut Vec<Action>,
 ) {
-    production_edge_ui(ui, data);
     let words = frame.words;
     let wide = ui.available_width() > 620.0;
     ui.horizontal(|ui| {
@@ -45,7 +43,7 @@ pub fn top_ui(
             ui,
             Icon::Tree,
             words.text("shell.tree"),
-            words.text("shell.tree.hint"),
+            words.text("shell.tree_hint"),
         )
         .clicked()
         {
@@ -63,17 +61,6 @@ pub fn top_ui(
             });
         });
     });
-}
-
-/// A red edge over the whole window: production is seen from across the room.
-fn production_edge_ui(ui: &Ui, data: &ShellData) {
-    if data.environment == Some(Environment::Production) {
-        let rect = ui.ctx().content_rect();
-        let edge = rect.with_max_y(rect.min.y + 3.0);
-        ui.painter()
-            .with_clip_rect(rect)
-            .rect_filled(edge, 0.0, palette(ui).critical);
-    }
 }
 
 fn sentence_ui(ui: &mut Ui, data: &ShellData, state: &ShellState, frame: &Frame<'_>) {
@@ -142,7 +129,7 @@ fn controls_ui(
     let words = frame.words;
     let (name, hint) = (
         words.text("shell.poll_now"),
-        words.text("shell.poll_now.hint"),
+        words.text("shell.poll_now_hint"),
     );
     if icon_button_ui(ui, Icon::Refresh, name, hint).clicked() {
         actions.push(Action::PollNow(topology.clone()));
@@ -153,7 +140,7 @@ fn controls_ui(
         true => (Icon::Play, words.text("shell.resume")),
         false => (Icon::Pause, words.text("shell.pause")),
     };
-    if icon_button_ui(ui, icon, name, words.text("shell.pause.hint")).clicked() {
+    if icon_button_ui(ui, icon, name, words.text("shell.pause_hint")).clicked() {
         actions.push(Action::Pause(!paused));
     }
 }
@@ -186,7 +173,7 @@ fn theme_ui(ui: &mut Ui, frame: &Frame<'_>, actions: &mut Vec<Action>) {
         ui,
         Icon::Theme,
         words.text("shell.theme"),
-        words.text("shell.theme.hint"),
+        words.text("shell.theme_hint"),
     )
     .clicked()
     {
@@ -215,7 +202,7 @@ fn language_ui(ui: &mut Ui, frame: &Frame<'_>, actions: &mut Vec<Action>) {
     let button = eframe::egui::Button::new(text).frame_when_inactive(false);
     let response = ui
         .add(button)
-        .on_hover_text(words.text("shell.language.hint"));
+        .on_hover_text(words.text("shell.language_hint"));
     if response.clicked() {
         actions.push(Action::Language(other_language(words.language())));
     }

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use eframe::egui::accesskit::Role;
 use eframe::egui::text::{LayoutJob, TextWrapping};
 use eframe::egui::{
-    Align, Color32, EventFilter, FontId, Key, Layout, Modifiers, Rect, Response, ScrollArea, Sense,
-    Stroke, StrokeKind, TextEdit, Ui, WidgetInfo, pos2, vec2,
+    Align, Color32, EventFilter, FontId, Id, Key, Layout, Modifiers, Rect, Response, ScrollArea,
+    Sense, Stroke, StrokeKind, TextEdit, Ui, WidgetInfo, pos2, vec2,
 };
 
 use super::icons::{Icon, icon_button_ui};
@@ -16,7 +16,7 @@ use crate::ui::Frame;
 use crate::ui::action::{Action, Screen};
 use crate::ui::fonts;
 use crate::ui::theme::{self, UNIT, palette, size};
-use crate::ui::widgets::{Sign, environment_badge_ui, paint_sign, quiet_button_ui};
+use crate::ui::widgets::{Sign, environment_badge_ui, paint_sign, quiet_button_ui, sign_ui};
 
 const ROW: f32 = 7.0 * UNIT;
 const INDENT: f32 = 4.5 * UNIT;
@@ -30,12 +30,26 @@ pub struct TreeState {
     pub folded: BTreeSet<TopologyId>,
     /// Open or not by the person's own choice.
     wanted: Option<bool>,
+    /// What had the keyboard in the last frame, and whether an arrow key was pressed in it: egui moves the focus at the
+    /// end of a frame and tells nobody.
+    last_focus: Option<Id>,
+    last_arrow: bool,
 }
 
 impl TreeState {
     /// Whether the tree is shown: as the person said, else if there is room.
     pub fn is_open(&self, room: bool) -> bool {
         self.wanted.unwrap_or(room)
+    }
+
+    /// True in the frame in which an arrow key has brought the focus elsewhere.
+    fn moved_by_arrow(&mut self, ui: &Ui) -> bool {
+        let focus = ui.memory(|memory| memory.focused());
+        let arrow = ui.input(|i| i.key_pressed(Key::ArrowUp) || i.key_pressed(Key::ArrowDown));
+        let moved = self.last_arrow && focus != self.last_focus;
+        self.last_focus = focus;
+        self.last_arrow = arrow;
+        moved
     }
 
     pub fn toggle(&mut self, room: bool) {
@@ -52,20 +66,23 @@ pub fn tree_ui(
 ) {
     head_ui(ui, state, frame, actions);
     let shown = visible_rows(&data.tree, state);
+    let by_arrow = state.moved_by_arrow(ui);
     ScrollArea::vertical()
         .id_salt("tree")
         .auto_shrink([false, false])
         .show(ui, |ui| {
             ui.spacing_mut().item_spacing.y = 0.0;
             if data.tree.is_empty() {
-                nothing_ui(ui, frame.words.text("shell.tree.empty"));
+                nothing_ui(ui, frame.words.text("shell.tree_empty"));
             } else if shown.is_empty() {
-                nothing_ui(ui, frame.words.text("shell.tree.none_found"));
+                nothing_ui(ui, frame.words.text("shell.tree_none_found"));
             }
             for row in shown {
                 match row {
-                    TreeRow::Topology(row) => topology_row_ui(ui, row, state, frame, actions),
-                    TreeRow::Server(row) => server_row_ui(ui, row, frame, actions),
+                    TreeRow::Topology(row) => {
+                        topology_row_ui(ui, row, state, by_arrow, frame, actions)
+                    }
+                    TreeRow::Server(row) => server_row_ui(ui, row, by_arrow, frame, actions),
                 }
             }
         });
@@ -77,7 +94,7 @@ fn head_ui(ui: &mut Ui, state: &mut TreeState, frame: &Frame<'_>, actions: &mut 
         ui.add_space(EDGE);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             ui.add_space(UNIT);
-            let (name, hint) = (words.text("shell.add"), words.text("shell.add.hint"));
+            let (name, hint) = (words.text("shell.add"), words.text("shell.add_hint"));
             if icon_button_ui(ui, Icon::Plus, name, hint).clicked() {
                 actions.push(Action::Show(Screen::Profiles));
             }
@@ -139,6 +156,7 @@ fn topology_row_ui(
     ui: &mut Ui,
     row: &TopologyRow,
     state: &mut TreeState,
+    by_arrow: bool,
     frame: &Frame<'_>,
     actions: &mut Vec<Action>,
 ) {
@@ -161,10 +179,14 @@ fn topology_row_ui(
                 close_ui(ui, row, frame, actions);
             }
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                if state.folded.contains(&row.id) {
+                    // what is folded away still shows how it is
+                    sign_ui(ui, words, row.sign);
+                }
                 let badge = 22.0 * UNIT;
                 let room = (ui.available_width() - badge).max(10.0 * UNIT);
                 let response = name_ui(ui, row, room);
-                if response.clicked() || moved_here(ui, &response) && row.watched {
+                if response.clicked() || moved_here(&response, by_arrow) && row.watched {
                     actions.push(Action::Open(row.id.clone()));
                 }
                 fold_by_key(ui, &response, row, state);
@@ -178,7 +200,7 @@ fn close_ui(ui: &mut Ui, row: &TopologyRow, frame: &Frame<'_>, actions: &mut Vec
     let words = frame.words;
     let text = theme::dim(ui, "×");
     let button = eframe::egui::Button::new(text).frame_when_inactive(false);
-    let response = ui.add(button).on_hover_text(words.text("shell.close.hint"));
+    let response = ui.add(button).on_hover_text(words.text("shell.close_hint"));
     let name =
         words.say(&crate::model::phrase::phrase("shell.close").with("name", row.name.as_str()));
     response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &name));
@@ -275,7 +297,13 @@ fn name_ui(ui: &mut Ui, row: &TopologyRow, room: f32) -> Response {
     }
 }
 
-fn server_row_ui(ui: &mut Ui, row: &ServerRow, frame: &Frame<'_>, actions: &mut Vec<Action>) {
+fn server_row_ui(
+    ui: &mut Ui,
+    row: &ServerRow,
+    by_arrow: bool,
+    frame: &Frame<'_>,
+    actions: &mut Vec<Action>,
+) {
     let colors = palette(ui);
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW), Sense::click());
     if row.selected {
@@ -313,7 +341,7 @@ fn server_row_ui(ui: &mut Ui, row: &ServerRow, frame: &Frame<'_>, actions: &mut 
         row.right
     );
     response.widget_info(|| WidgetInfo::selected(Role::TreeItem, true, row.selected, &said));
-    if response.clicked() || moved_here(ui, &response) {
+    if response.clicked() || moved_here(&response, by_arrow) {
         actions.push(Action::Select {
             topology: row.topology.clone(),
             server: row.server.clone(),
@@ -364,14 +392,12 @@ fn ring(ui: &Ui, rect: Rect) {
 }
 
 /// The arrow keys brought the focus here: choosing follows it.
-fn moved_here(ui: &Ui, response: &Response) -> bool {
-    let by_arrow = |input: &eframe::egui::InputState| {
-        input.key_pressed(Key::ArrowUp) || input.key_pressed(Key::ArrowDown)
-    };
-    if response.gained_focus() {
+fn moved_here(response: &Response, by_arrow: bool) -> bool {
+    let here = by_arrow && response.has_focus();
+    if here {
         response.scroll_to_me(None);
     }
-    response.gained_focus() && ui.input(by_arrow)
+    here
 }
 
 #[cfg(test)]

@@ -58,7 +58,7 @@ impl Card {
         let margin = Margin::same((3.5 * UNIT) as i8);
         let shown = Frame::new().inner_margin(margin).show(ui, |ui| {
             ui.set_width(ui.available_width());
-            ui.set_min_height(self.min_height - margin.sum().y);
+            ui.set_min_height((self.min_height - margin.sum().y).max(0.0));
             content(ui)
         });
         let shape = self.paint(shown.response.rect, ui);
