@@ -285,7 +285,9 @@ fn judged(outcome: WaitOutcome, rows: &Rows) -> Judged {
     let text = rows.single().map(String::from_utf8_lossy);
     let number = text.as_ref().and_then(|text| text.trim().parse().ok());
     match outcome {
-        WaitOutcome::Reached | WaitOutcome::Equal => (WaitKind::Reached, None, None),
+        WaitOutcome::Reached | WaitOutcome::Found | WaitOutcome::Equal => {
+            (WaitKind::Reached, None, None)
+        }
         WaitOutcome::TimedOut => (WaitKind::TimedOut, number, None),
         WaitOutcome::Failed(trouble) if text.is_none() => (WaitKind::Null, None, Some(trouble)),
         WaitOutcome::Failed(trouble) => (WaitKind::OddNumber, number, Some(trouble)),
