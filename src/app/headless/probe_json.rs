@@ -141,6 +141,9 @@ pub struct Summary<'a> {
     pub runs: u64,
     pub writes_failed: u64,
     pub source: Counts,
+    /// Of all replicas together.
+    #[serde(flatten)]
+    pub all: Figures,
     pub replicas: Vec<OfReplica<'a>>,
     /// Why it ended before all runs were done.
     pub ended: Option<String>,
@@ -170,6 +173,13 @@ impl From<VerdictCounts> for Counts {
 #[derive(Debug, Serialize)]
 pub struct OfReplica<'a> {
     pub server: &'a str,
+    #[serde(flatten)]
+    pub figures: Figures,
+}
+
+/// What the runs add up to.
+#[derive(Debug, Serialize)]
+pub struct Figures {
     pub plain: Counts,
     pub waited: Counts,
     /// Of the plain reads that were answered; null without one.
@@ -259,16 +269,21 @@ pub fn last<'a>(
             runs: summary.runs,
             writes_failed: summary.writes_failed,
             source: summary.source.into(),
-            replicas: replicas.map(|(name, of)| of_replica(name, of)).collect(),
+            all: figures(&summary.of_all()),
+            replicas: replicas
+                .map(|(server, of)| OfReplica {
+                    server,
+                    figures: figures(of),
+                })
+                .collect(),
             ended,
             cleaned_up,
         },
     }
 }
 
-fn of_replica<'a>(server: &'a str, of: &ReplicaSummary) -> OfReplica<'a> {
-    OfReplica {
-        server,
+fn figures(of: &ReplicaSummary) -> Figures {
+    Figures {
         plain: of.plain.into(),
         waited: of.waited.into(),
         stale_share: of.plain.stale_share().map(Into::into),

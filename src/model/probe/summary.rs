@@ -54,6 +54,13 @@ impl VerdictCounts {
         } += 1;
     }
 
+    fn take_in(&mut self, other: VerdictCounts) {
+        self.fresh += other.fresh;
+        self.old += other.old;
+        self.missing += other.missing;
+        self.failed += other.failed;
+    }
+
     pub fn stale(&self) -> u64 {
         self.old + self.missing
     }
@@ -189,6 +196,15 @@ impl ProbeSummary {
         }
     }
 
+    /// All replicas together.
+    pub fn of_all(&self) -> ReplicaSummary {
+        let mut all = ReplicaSummary::default();
+        for replica in &self.replicas {
+            all.take_in(replica);
+        }
+        all
+    }
+
     /// The 99th percentile of the delay: of how long successful waits of the slowest replica took.
     pub fn p99_delay(&self) -> Option<Span> {
         self.replicas
@@ -199,6 +215,19 @@ impl ProbeSummary {
 }
 
 impl ReplicaSummary {
+    fn take_in(&mut self, other: &ReplicaSummary) {
+        self.plain.take_in(other.plain);
+        self.waited.take_in(other.waited);
+        for (kind, count) in &other.outcomes {
+            *self.outcomes.entry(*kind).or_default() += count;
+        }
+        self.read_from_source += other.read_from_source;
+        self.waits.0.extend(&other.waits.0);
+        self.commit_to_waited.0.extend(&other.commit_to_waited.0);
+        self.floor.0.extend(&other.floor.0);
+        self.points.extend(&other.points);
+    }
+
     pub fn waits(&self) -> Option<Percentiles> {
         self.waits.percentiles()
     }
@@ -339,6 +368,7 @@ mod tests {
         assert_eq!(replica.read_from_source, 2);
         let waits = replica.waits().expect("two waits");
         assert_eq!((waits.count, waits.longest), (2, Span::from_millis(7)));
+        assert_eq!(summary.of_all().plain, counts, "one replica is all of them");
         let curve = replica.curve(10);
         let shares: Vec<f64> = curve.iter().map(|point| point.share.value).collect();
         assert_eq!(shares, [1.0, 0.0]);
