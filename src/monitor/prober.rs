@@ -9,6 +9,9 @@ mod conductor;
 mod session;
 mod workers;
 
+#[cfg(test)]
+mod tests;
+
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 

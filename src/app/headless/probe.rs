@@ -194,10 +194,7 @@ fn sql_text(
         .find_map(|server| profile.account_for(server));
     let user = account.map_or("replicascope", |(account, _)| account.user.as_str());
     text += &format!("-- {}\n", words.text("probe.cli.grants"));
-    for line in probing::account_sql(&plan.schema, user).lines() {
-        let comment = if line.starts_with("--") { "" } else { "-- " };
-        text += &format!("{comment}{line}\n");
-    }
+    text += &format!("-- {}\n", probing::account_sql(&plan.schema, user));
     text
 }
 

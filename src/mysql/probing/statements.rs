@@ -84,22 +84,27 @@ impl ProbeSql {
 
     /// The GRANT without which this was refused.
     pub fn grant(&self, question: Question, account: &str) -> Option<String> {
-        Some(match question {
-            Question::ProbeTable => format!(
-                "GRANT CREATE ON {}.* TO {account};",
-                identifier(&self.schema)
-            ),
-            Question::ProbeRead => format!("GRANT SELECT ON {} TO {account};", self.table),
-            Question::ProbeWrite | Question::ProbeCleanUp => {
-                format!("GRANT {RIGHTS} ON {} TO {account};", self.table)
-            }
-            _ => return None,
-        })
+        let ours = matches!(
+            question,
+            Question::ProbeTable
+                | Question::ProbeRead
+                | Question::ProbeWrite
+                | Question::ProbeCleanUp
+        );
+        ours.then(|| grant(&self.schema, account))
     }
 }
 
-/// All that a probe does to its table.
-const RIGHTS: &str = "SELECT, INSERT, UPDATE, DELETE";
+/// All that a probe does, on a schema of its own: on the table alone it could not be granted before the table is there.
+/// CREATE is needed once.
+fn grant(schema: &str, account: &str) -> String {
+    // In a GRANT on a schema these two stand for other characters.
+    let schema = schema.replace('_', "\\_").replace('%', "\\%");
+    format!(
+        "GRANT SELECT, INSERT, UPDATE, DELETE, CREATE ON {}.* TO {account};",
+        identifier(&schema)
+    )
+}
 
 fn this(row: ProbeRow) -> String {
     format!("probe = {} AND number = {}", row.probe.0, row.number)
@@ -152,14 +157,9 @@ pub fn tracking(dialect: &Dialect) -> String {
     }
 }
 
-/// The SQL that lets an account probe: nothing but our own table. The CREATE is needed once, and by somebody.
+/// The SQL that lets an account probe.
 pub fn account_sql(schema: &str, user: &str) -> String {
-    let account = account_name(None, user);
-    let schema = identifier(schema);
-    format!(
-        "GRANT {RIGHTS} ON {schema}.{} TO {account};\n-- to make the table, once: GRANT CREATE ON {schema}.* TO {account};\n",
-        identifier(TABLE)
-    )
+    grant(schema, &account_name(None, user))
 }
 
 /// Every statement that a probe by this plan would send to servers of this flavour, in order, in the places of numbers
@@ -292,11 +292,10 @@ mod tests {
     }
 
     #[test]
-    fn the_account_for_probing_may_touch_one_table() {
+    fn the_account_for_probing_may_touch_its_own_schema_only() {
         assert_eq!(
-            account_sql("replicascope", "monitor"),
-            "GRANT SELECT, INSERT, UPDATE, DELETE ON `replicascope`.`probe` TO 'monitor'@'%';\n\
-             -- to make the table, once: GRANT CREATE ON `replicascope`.* TO 'monitor'@'%';\n"
+            account_sql("my_probes", "monitor"),
+            "GRANT SELECT, INSERT, UPDATE, DELETE, CREATE ON `my\\_probes`.* TO 'monitor'@'%';"
         );
     }
 }
