@@ -12,6 +12,7 @@
 //! | 1 | [`words`] | the message catalogue, and how numbers and durations are worded |
 //! | 1 | [`lag`] | readings from samples and marks: one file per method, fusion, verdict |
 //! | 1 | [`health`] | facts become findings: one rule per file; lamps, verdict |
+//! | 1 | [`routing`] | where a read would go: one rule per file; guard, pool hygiene, comparison |
 //! | 1 | [`link`] | what a worker needs of a server, and the clock |
 //! | 2 | [`mysql`] | the only folder that names the driver: connect, dialects, queries, rows |
 //! | 2 | [`monitor`] | the threads: a poller and a waiter for each server |
@@ -37,6 +38,7 @@ pub mod model;
 pub mod health;
 pub mod lag;
 pub mod link;
+pub mod routing;
 pub mod settings;
 pub mod words;
 

@@ -3,22 +3,22 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const MODULES: [&str; 12] = [
-    "model", "settings", "health", "lag", "link", "words", "store", "monitor", "mysql", "lab",
-    "ui", "app",
+const MODULES: [&str; 13] = [
+    "model", "settings", "health", "lag", "routing", "link", "words", "store", "monitor", "mysql",
+    "lab", "ui", "app",
 ];
 
 /// What each module may name of ours.
 fn allowed(module: &str) -> &'static [&'static str] {
     match module {
         "model" => &[],
-        "settings" | "lag" | "link" | "words" => &["model"],
+        "settings" | "lag" | "routing" | "link" | "words" => &["model"],
         "health" => &["model", "lag"],
-        "store" => &["model", "lag", "health"],
+        "store" => &["model", "lag", "health", "routing"],
         "monitor" => &["model", "link"],
         "mysql" => &["model", "link"],
         "lab" => &["model", "link", "mysql"],
-        "ui" => &["model", "health", "lag", "store", "words"],
+        "ui" => &["model", "health", "lag", "routing", "store", "words"],
         _ => &MODULES,
     }
 }
@@ -38,7 +38,7 @@ fn forbidden_outside(module: &str) -> &'static [&'static str] {
         "Timestamp::now",
     ];
     match module {
-        "model" | "health" | "lag" => PURE,
+        "model" | "health" | "lag" | "routing" => PURE,
         "words" | "settings" => &[
             "egui",
             "eframe",

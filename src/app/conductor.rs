@@ -12,7 +12,8 @@ use crate::lag::HeartbeatReading;
 use crate::link::{Dial, clock};
 use crate::model::event::Event;
 use crate::model::profile::{
-    HeartbeatTable, Intervals, ServerId, ServerProfile, StampZone, TopologyId, TopologyProfile,
+    HeartbeatLayout, HeartbeatTable, Intervals, ServerId, ServerProfile, StampZone, TopologyId,
+    TopologyProfile,
 };
 use crate::model::server::WatchId;
 use crate::monitor::{Followed, MarkSink, Plan, Watcher, close_all};
@@ -200,7 +201,18 @@ fn registration(
 
 fn heartbeat_reading(table: Option<&HeartbeatTable>) -> HeartbeatReading {
     HeartbeatReading {
+        table: table.map(|table| format!("{}.{}", table.schema, table.table)),
+        pinned_writer: table.and_then(pinned_writer),
         interval: table.and_then(|table| table.interval),
         stamps_are_utc: table.is_none_or(|table| table.zone == StampZone::Utc),
+    }
+}
+
+fn pinned_writer(table: &HeartbeatTable) -> Option<u64> {
+    match &table.layout {
+        HeartbeatLayout::PerWriter { pinned_writer, .. } => {
+            pinned_writer.as_deref()?.trim().parse().ok()
+        }
+        HeartbeatLayout::Single | HeartbeatLayout::Appended => None,
     }
 }

@@ -6,6 +6,7 @@
 mod frames;
 mod perform;
 mod screens;
+mod startup;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -30,6 +31,7 @@ use crate::words::{Catalogue, Language};
 
 use frames::Pace;
 use screens::Screens;
+use startup::Startup;
 
 const TITLE: &str = "Replicascope";
 const ICON: &[u8] = include_bytes!("../../assets/icon.png");
@@ -124,6 +126,7 @@ pub struct App {
     server: Option<ServerId>,
     paused: Option<Paused>,
     pace: Pace,
+    startup: Startup,
 }
 
 /// The picture that is held still.
@@ -156,6 +159,7 @@ impl App {
             server: None,
             paused: None,
             pace: Pace::default(),
+            startup: Startup::default(),
         };
         app.apply_preferences(ctx);
         app.open_the_first(options.topology);
@@ -247,6 +251,8 @@ impl eframe::App for App {
         for action in self.draw(ui) {
             self.perform(&ctx, action);
         }
+        self.startup
+            .drawn(&self.conductor.store, self.topology.as_ref());
         self.note_window_size(&ctx);
     }
 

@@ -15,9 +15,24 @@ pub fn headline(methods: &[(Method, Reading)], backlog: &Backlog) -> Reading {
             let waiting = backlog.received.or(backlog.transactions).unwrap_or(0);
             Reading::unknown(phrase("lag.why.zero_while_waiting").with("count", waiting))
         }
+        Some((method, reading)) if compares_clocks(*method) => {
+            stamp_in_future(methods).unwrap_or(reading).clone()
+        }
         Some((_, reading)) => reading.clone(),
         None => why_nothing(methods),
     }
+}
+
+/// Rests on stamps of two servers; a stamp from the future shows that these do not agree (R06).
+fn compares_clocks(method: Method) -> bool {
+    !matches!(method, Method::GtidMarks | Method::Platform)
+}
+
+fn stamp_in_future(methods: &[(Method, Reading)]) -> Option<&Reading> {
+    let heartbeat = methods.iter().find(|(m, _)| *m == Method::Heartbeat);
+    heartbeat.map(|(_, reading)| reading).filter(
+        |reading| matches!(reading, Reading::Unknown { why } if why.key == "lag.why.stamp_in_future"),
+    )
 }
 
 /// With several workers `Seconds_Behind_Source` drops to 0 between groups: no proof of being caught up (R46).

@@ -60,23 +60,23 @@ fn explained_by_filter(scene: &Scene<'_>, table: &str) -> Option<Reading> {
     Some(Reading::not_applicable(why))
 }
 
-/// The table's name when the replica does not have it (1146): the source's sample knows it.
+/// The table's name when the replica does not have it (1146).
 fn refused_table(scene: &Scene<'_>) -> Option<String> {
     scene.replica.sample.heartbeat.refused()?;
-    Some(scene.source?.sample.heartbeat.value()?.table.clone())
+    scene.heartbeat.table.clone()
 }
 
-/// The row written by the current source, never just any row (R26), and never the replica's own (R30).
+/// The row written by the current source or the pinned writer, never just any row (R26), and never the replica's own (R30).
 fn row_of_source<'a>(
     scene: &Scene<'_>,
     rows: &'a HeartbeatRows,
 ) -> Result<&'a HeartbeatRow, Reading> {
     let own = scene.replica.sample.identity.server_id;
-    let wanted = scene.channel.source.server_id.or_else(|| {
-        scene
-            .source
-            .and_then(|source| source.sample.identity.server_id)
-    });
+    let wanted = scene
+        .heartbeat
+        .pinned_writer
+        .or(scene.channel.source.server_id)
+        .or_else(|| scene.source?.sample.identity.server_id);
     let row = match rows.rows.as_slice() {
         [] => return Err(Reading::unknown(phrase("lag.why.heartbeat_no_row"))),
         [only] if only.server_id.is_none() || wanted.is_none() => only,

@@ -18,7 +18,7 @@ use crate::model::lag::{Measurement, Method, Reading};
 use crate::model::phrase::{Phrase, phrase};
 use crate::model::time::{Moment, Span};
 
-/// An unreached mark counts as overdue only after the round trips and this, so that a healthy replica reads as its
+/// An unreached mark counts as overdue only so long after it was sent, and the round trips, so that a healthy replica reads as its
 /// true small delay and not as half a bracket.
 const GRACE: Span = Span::from_millis(8);
 
@@ -39,6 +39,7 @@ const MARKS_KEPT: usize = 8192;
 struct Pending {
     number: u64,
     at: Moment,
+    sent_at: Moment,
     bound: Span,
     position: Option<Arc<Position>>,
 }
@@ -100,6 +101,7 @@ impl Ledger {
         self.pending.push_back(Pending {
             number: mark.number,
             at: mark.taken_at(),
+            sent_at: mark.sent_at,
             bound: mark.bound(),
             position: worth_keeping(&mark.position).then(|| mark.position.clone()),
         });
@@ -174,7 +176,7 @@ impl Ledger {
     pub fn bracket(&self, now: Moment) -> Option<Bracket> {
         let next = self.pending.front()?;
         let round_trip = self.quickest_wait.unwrap_or(Span::ZERO);
-        let overdue = now.since(next.at) > next.bound + round_trip + GRACE;
+        let overdue = now.since(next.sent_at) > next.bound + round_trip + GRACE;
         overdue.then(|| Bracket {
             from: self.reached.as_ref().map(|reached| reached.marked_at),
             to: next.at,
@@ -331,6 +333,7 @@ mod tests {
             number,
             asked_at: at(millis),
             answered_at: at(millis),
+            sent_at: at(millis),
             position: Arc::new(position),
             clock: None,
         }
@@ -390,6 +393,17 @@ mod tests {
         let mut ledger = watched();
         ledger.marked(&mark(2, 100));
         assert_eq!(ledger.bracket(at(105)), None);
+    }
+
+    #[test]
+    fn a_mark_sent_late_by_a_slow_poll_is_not_overdue_either() {
+        let mut ledger = watched();
+        ledger.marked(&Mark {
+            sent_at: at(140),
+            ..mark(2, 100)
+        });
+        assert_eq!(ledger.bracket(at(145)), None);
+        assert!(ledger.bracket(at(160)).is_some());
     }
 
     #[test]

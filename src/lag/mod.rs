@@ -55,8 +55,12 @@ impl Side<'_> {
 }
 
 /// How heartbeat stamps are to be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HeartbeatReading {
+    /// `schema.table`: known also where it cannot be read.
+    pub table: Option<String>,
+    /// The server id whose row is used, whoever the source is.
+    pub pinned_writer: Option<u64>,
     /// How often it is written, when known.
     pub interval: Option<Span>,
     /// Wall-clock stamps are UTC; otherwise local time of the server that wrote them.
@@ -74,7 +78,7 @@ pub struct Scene<'a> {
     /// Why `source` is absent, in words.
     pub source_missing: Option<Phrase>,
     pub ledger: Option<&'a Ledger>,
-    pub heartbeat: HeartbeatReading,
+    pub heartbeat: &'a HeartbeatReading,
     /// How the headline went lately, for the catch-up estimate.
     pub recent: &'a [(Moment, Span)],
 }

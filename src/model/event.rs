@@ -55,6 +55,8 @@ pub struct Mark {
     pub number: u64,
     pub asked_at: Moment,
     pub answered_at: Moment,
+    /// When it was handed to the waiters: a poll that reads the position answers other questions first.
+    pub sent_at: Moment,
     pub position: Arc<Position>,
     pub clock: Option<ClockReading>,
 }

@@ -96,7 +96,7 @@ impl Watcher {
         self.watch
     }
 
-    /// Polls at once, and does not wait out a back-off.
+    /// Polls at once, does not wait out a back-off, and asks again what was refused for want of a privilege.
     pub fn poll_now(&self) {
         self.order(PollerOrder::PollNow);
     }

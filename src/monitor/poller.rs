@@ -103,13 +103,10 @@ impl Poller {
                 poll.bring_forward(now);
             }
             if poll.due(now) && wants_a_new_session(link.as_ref(), hurry) {
-                // The old one first: a server never carries more than our two.
-                drop(link);
-                match self.connect() {
+                match self.renew(link) {
                     Ok(new) => link = new,
                     Err(trouble) => return Ok(trouble),
                 }
-                self.thoroughness.ask_all();
             }
             if poll.due(now) {
                 match self.poll(link.as_mut(), now) {
@@ -137,6 +134,13 @@ impl Poller {
             };
             self.take_orders_until(next)?;
         }
+    }
+
+    /// A new session in place of the old one, which goes first: a server never carries more than our two.
+    fn renew(&mut self, old: Box<dyn Link>) -> Result<Box<dyn Link>, Trouble> {
+        drop(old);
+        self.thoroughness.ask_all();
+        self.connect()
     }
 
     fn poll(&mut self, link: &mut dyn Link, now: Instant) -> Result<Arc<Sample>, Trouble> {
@@ -175,14 +179,18 @@ impl Poller {
             number: self.marks,
             asked_at: reading.asked_at,
             answered_at: reading.answered_at,
+            sent_at: clock::now(),
             position: Arc::new(reading.position),
             clock: reading.clock,
         };
+        // Reported first: a waiter may have its answer within a fraction of a millisecond, and an answer that overtook
+        // its mark would leave the mark unreached until the next one.
+        self.report(What::Marked(mark.clone()))?;
         for sink in &self.sinks {
             // A waiter that is busy, or ended, loses this mark; the next one says it too.
             let _ = sink.inbox.try_send((self.plan.watch, mark.clone()));
         }
-        self.report(What::Marked(mark))
+        Ok(())
     }
 
     fn report(&mut self, what: What) -> Result<(), Closed> {

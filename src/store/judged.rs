@@ -137,7 +137,12 @@ impl Store {
         judged.findings = findings;
         judged.servers = measured
             .into_iter()
-            .filter_map(|(watch, m)| Some((watch, finished(m, states.get(&watch)?))))
+            .filter_map(|(watch, m)| {
+                Some((
+                    watch,
+                    finished(self.watched.get(&watch)?, m, states.get(&watch)?),
+                ))
+            })
             .collect();
         self.note_roles(&judged, now);
         self.judged.insert(topology.clone(), judged);
@@ -255,7 +260,7 @@ impl Store {
             source: source_side.map(|(server, sample)| side(server, sample)),
             source_missing,
             ledger: wire.and_then(|wire| server.ledgers.get(&wire.source)),
-            heartbeat: server.registration.heartbeat,
+            heartbeat: &server.registration.heartbeat,
             recent: &recent,
         };
         (
@@ -383,12 +388,14 @@ fn channel_facts<'a>(
         connecting_since: past.and_then(|past| past.connecting_since),
         heartbeat_ages: past.map_or(&[], |past| past.heartbeat_ages.as_slice()),
         writer_silent_for: *silent_for,
-        counts: channel.has_ever_run()
-            || server
-                .registration
-                .expected_channels
-                .contains(&channel.name),
+        counts: counts(server, channel),
     }
+}
+
+/// A channel that never ran judges nobody, unless the profile expects it (R13).
+fn counts(server: &Watched, channel: &Channel) -> bool {
+    let expected = &server.registration.expected_channels;
+    channel.has_ever_run() || expected.contains(&channel.name)
 }
 
 fn state_of<'a>(server: &'a ServerState, channel: &str) -> Option<&'a State> {
@@ -396,7 +403,7 @@ fn state_of<'a>(server: &'a ServerState, channel: &str) -> Option<&'a State> {
     found.map(|(_, state)| state)
 }
 
-fn finished(measured: Measured, states: &ServerState) -> ServerJudged {
+fn finished(server: &Watched, measured: Measured, states: &ServerState) -> ServerJudged {
     let channel = |(channel, lag, source, _): (Channel, LagView, Option<WatchId>, Option<Span>)| {
         let state = state_of(states, &channel.name)
             .unwrap_or(&states.server)
@@ -407,7 +414,7 @@ fn finished(measured: Measured, states: &ServerState) -> ServerJudged {
             health: state.health,
             routable: state.routable,
             lamps: state.lamps,
-            counts: channel.has_ever_run(),
+            counts: counts(server, &channel),
         };
         (channel.name, judged)
     };

@@ -18,7 +18,7 @@ use crate::model::event::{Event, LinkState, Mark, Waited, What};
 use crate::model::finding::Subject;
 use crate::model::phrase::{Phrase, phrase};
 use crate::model::profile::{Intervals, TopologyId};
-use crate::model::sample::Sample;
+use crate::model::sample::{Identity, Sample};
 use crate::model::server::WatchId;
 use crate::model::time::Moment;
 
@@ -215,12 +215,18 @@ impl Store {
             .servers_of(&topology)
             .filter_map(|server| Some((server, server.last_known.as_deref()?)))
             .collect();
-        let candidates: Vec<Candidate<'_>> = known
-            .iter()
-            .map(|(server, sample)| Candidate {
+        // One that never answered can still be recognised by its address: then it is the source that nobody can see,
+        // and its replicas are not simply without one (R05).
+        let stranger = Identity::default();
+        let candidates: Vec<Candidate<'_>> = self
+            .servers_of(&topology)
+            .map(|server| Candidate {
                 watch: server.watch(),
                 address: &server.registration.address,
-                identity: &sample.identity,
+                identity: server
+                    .last_known
+                    .as_ref()
+                    .map_or(&stranger, |sample| &sample.identity),
             })
             .collect();
         let mine = known.iter().find(|(server, _)| server.watch() == changed);

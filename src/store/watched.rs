@@ -266,7 +266,8 @@ impl Watched {
             return;
         };
         for channel in sample.channels() {
-            let wanted = channel.source.server_id;
+            let pinned = self.registration.heartbeat.pinned_writer;
+            let wanted = pinned.or(channel.source.server_id);
             let row = rows
                 .rows
                 .iter()

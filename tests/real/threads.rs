@@ -123,7 +123,7 @@ fn a_duplicate_key_breaks_a_replica_in_the_servers_own_words(plan: Plan) {
 }
 
 fn a_planned_delay_is_no_lateness(plan: Plan) {
-    const DELAY_S: u32 = 3;
+    const DELAY_S: u32 = 5;
     let topology = plan.replicas(2).delay(2, DELAY_S).start();
     Writer::prepare(&topology);
     let mut watching = Watching::of(&topology).start();
@@ -132,8 +132,8 @@ fn a_planned_delay_is_no_lateness(plan: Plan) {
         view.health(2) == Health::Ok
             && view.lag(2).is_some_and(|lag| lag.planned_delay == Span::from_secs(DELAY_S.into()))
             && view.believed(2) == Some(Method::GtidMarks)
-            // Servers count the delay in whole seconds, so they may be late by one.
-            && view.seconds(2).is_some_and(|lag| lag < 2.0)
+            // Servers count the delay in whole seconds, so they may be late by one, on a busy machine by two.
+            && view.seconds(2).is_some_and(|lag| lag < 3.0)
             && view.cause(2).map(|c| c.kind) == Some(CauseKind::PlannedDelay)
     };
     watching.until("the delayed replica to be on time", SOON, on_time);

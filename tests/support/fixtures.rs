@@ -274,6 +274,7 @@ impl Play {
                     heartbeat: HeartbeatReading {
                         interval: None,
                         stamps_are_utc: true,
+                        ..HeartbeatReading::default()
                     },
                 },
                 at,
@@ -316,6 +317,7 @@ impl Play {
                 number,
                 asked_at: at - Span::from_micros(200),
                 answered_at: at + Span::from_micros(200),
+                sent_at: at + Span::from_micros(200),
                 position: Arc::new(Position::Gtids(gtids(written))),
                 clock: Some(clock(at)),
             };

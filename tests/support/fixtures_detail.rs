@@ -119,6 +119,7 @@ impl World {
             number: step.second as u64,
             asked_at: step.at + Span::from_millis(10),
             answered_at: step.at + Span::from_millis(11),
+            sent_at: step.at + Span::from_millis(11),
             position: Arc::new(Position::Gtids(step.gtids(step.written()))),
             clock: None,
         };
@@ -164,6 +165,7 @@ impl World {
                 heartbeat: HeartbeatReading {
                     interval: Some(Span::from_secs(1)),
                     stamps_are_utc: true,
+                    ..HeartbeatReading::default()
                 },
             };
             store.register(registration, start());

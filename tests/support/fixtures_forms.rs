@@ -66,6 +66,7 @@ pub fn store_watching(profile: &TopologyProfile) -> Store {
         heartbeat: HeartbeatReading {
             interval: None,
             stamps_are_utc: true,
+            ..HeartbeatReading::default()
         },
     };
     store.register(registration, NOW);

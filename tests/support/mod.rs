@@ -1,5 +1,5 @@
 //! What the integration tests share. Each test binary uses a part of it.
-#![allow(dead_code)]
+#![allow(dead_code, unused_imports)]
 
 pub mod captures;
 pub mod client;
@@ -10,6 +10,7 @@ pub mod proxy;
 pub mod scripted;
 pub mod servers;
 pub mod soft_renderer;
+pub mod stage;
 pub mod watching;
 pub mod writer;
 

@@ -41,6 +41,11 @@ impl ScriptedServer {
         self.wire.port()
     }
 
+    /// Clients that took their leave with COM_QUIT.
+    pub fn goodbyes(&self) -> u64 {
+        self.wire.goodbyes()
+    }
+
     /// Gives another answer from now on, or a first one.
     pub fn set(&self, pattern: impl Into<Pattern>, reply: impl Into<Reply>) {
         self.script().set(pattern.into(), reply.into());
@@ -52,6 +57,11 @@ impl ScriptedServer {
 
     pub fn set_status(&self, name: &str, value: &str) {
         self.script().statuses.set(name, Some(value));
+    }
+
+    /// What NOW() is ahead of UTC.
+    pub fn set_zone(&self, zone: Span) {
+        self.script().zone = zone;
     }
 
     /// How far the server's clock is ahead of ours.
@@ -216,21 +226,31 @@ impl Builder {
     }
 }
 
-/// One answer, or one for each time it is asked; the last one is repeated.
-#[derive(Clone, Debug)]
-pub struct Reply(VecDeque<Answer>);
+/// What a pattern is answered with.
+#[derive(Clone)]
+pub enum Reply {
+    /// One answer, or one for each time it is asked; the last one is repeated.
+    Sequence(VecDeque<Answer>),
+    /// Made anew each time.
+    Live(Arc<dyn Fn() -> Answer + Send + Sync>),
+}
 
 impl Reply {
+    pub fn live<A: Into<Answer>>(make: impl Fn() -> A + Send + Sync + 'static) -> Self {
+        Reply::Live(Arc::new(move || make().into()))
+    }
+
     pub fn sequence<A: Into<Answer>>(answers: impl IntoIterator<Item = A>) -> Self {
         let answers: VecDeque<Answer> = answers.into_iter().map(Into::into).collect();
         assert!(!answers.is_empty(), "a sequence of no answers");
-        Reply(answers)
+        Reply::Sequence(answers)
     }
 
     fn take(&mut self) -> Answer {
-        match self.0.len() {
-            1 => self.0[0].clone(),
-            _ => self.0.pop_front().expect("a reply is never empty"),
+        match self {
+            Reply::Sequence(answers) if answers.len() == 1 => answers[0].clone(),
+            Reply::Sequence(answers) => answers.pop_front().expect("a reply is never empty"),
+            Reply::Live(make) => make(),
         }
     }
 }
@@ -293,6 +313,7 @@ struct Script {
     statuses: Table,
     expressions: HashMap<String, Option<String>>,
     skew: Span,
+    zone: Span,
     statements: Vec<Statement>,
     unknown: Vec<String>,
     logins: Vec<Hello>,
@@ -311,6 +332,7 @@ impl Script {
             statuses: Table::default(),
             expressions: HashMap::new(),
             skew: Span::ZERO,
+            zone: Span::ZERO,
             statements: Vec::new(),
             unknown: Vec::new(),
             logins: Vec::new(),

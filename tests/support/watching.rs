@@ -100,6 +100,8 @@ impl Plan {
             .collect::<Vec<_>>();
         Watching {
             polls: vec![Vec::new(); watches.len()],
+            stalls: Vec::new(),
+            looked_at: clock::now(),
             conductor,
             profile: self.profile,
             watches,
@@ -114,6 +116,9 @@ pub struct Watching {
     watches: Vec<WatchId>,
     /// When each server's polls were answered, as far as seen.
     polls: Vec<Vec<Moment>>,
+    /// When we looked, each time we came to it late: then, and by how much.
+    stalls: Vec<(Moment, Span)>,
+    looked_at: Moment,
 }
 
 impl Watching {
@@ -184,7 +189,13 @@ impl Watching {
     /// Takes in what has come and judges it, once.
     pub fn look(&mut self) {
         self.conductor.take_in_until(Instant::now() + LOOK_EVERY);
-        self.conductor.store.judge(clock::now());
+        let now = clock::now();
+        self.conductor.store.judge(now);
+        let late = now.since(self.looked_at) - Span::from(LOOK_EVERY);
+        if late > Span::from(LOOK_EVERY) {
+            self.stalls.push((now, late));
+        }
+        self.looked_at = now;
         for (watch, polls) in self.watches.iter().zip(&mut self.polls) {
             let latest = self.conductor.store.watched(*watch);
             let latest = latest.and_then(|server| server.latest.as_ref());
@@ -218,6 +229,13 @@ impl Watching {
             .collect();
         let pauses = times.windows(2).map(|pair| pair[1].since(pair[0]));
         pauses.max().unwrap_or(Span::MAX).to_duration()
+    }
+
+    /// The longest that this machine has let us wait for our turn since `from`.
+    pub fn longest_stall(&self, from: Moment) -> Duration {
+        let stalls = self.stalls.iter().filter(|(at, _)| *at >= from);
+        let longest = stalls.map(|(_, late)| *late).max();
+        longest.unwrap_or(Span::ZERO).to_duration()
     }
 
     pub fn poll_now(&self) {

@@ -55,6 +55,11 @@ impl Server {
         self.live.lock().most_streams
     }
 
+    /// Connections that their clients closed with a word. Servers count the others as aborted.
+    pub fn goodbyes(&self) -> u64 {
+        self.live.lock().goodbyes
+    }
+
     /// Closes every connection as a crash would; new ones are still accepted.
     pub fn cut_all(&self) {
         self.live.lock().shut_streams();
@@ -121,6 +126,7 @@ struct LiveState {
     stopped: bool,
     streams: HashMap<u32, Stream>,
     most_streams: usize,
+    goodbyes: u64,
 }
 
 impl LiveState {
@@ -254,7 +260,10 @@ impl Connection {
                 .map_or((0, &[][..]), |(kind, rest)| (*kind, rest));
             let argument = String::from_utf8_lossy(argument);
             match Command::of(kind) {
-                Command::Quit => return Ok(()),
+                Command::Quit => {
+                    self.place.live.lock().goodbyes += 1;
+                    return Ok(());
+                }
                 Command::InitDb => {
                     let sql = format!("USE `{}`", argument.replace('`', "``"));
                     self.answer(&mut *session, &sql, last)?;

@@ -274,6 +274,7 @@ pub fn hanging_session(dialect: &Dialect, session_id: u64) -> String {
 }
 
 /// Ages against the server's system zone: `trx_started` is in that, whatever the session's zone is.
+/// Those of applier threads are listed at any age: everybody behind one waits for it, and its size tells how long.
 fn transactions(dialect: &Dialect, threshold: Span) -> String {
     let age =
         "TIMESTAMPDIFF(SECOND, x.trx_started, CONVERT_TZ(UTC_TIMESTAMP(), '+00:00', 'SYSTEM'))";
@@ -282,7 +283,7 @@ fn transactions(dialect: &Dialect, threshold: Span) -> String {
          x.trx_rows_modified AS trx_rows_modified, x.trx_rows_locked AS trx_rows_locked, x.trx_query AS trx_query, \
          p.USER AS user, p.HOST AS host, p.STATE AS state \
          FROM information_schema.INNODB_TRX x LEFT JOIN {list} p ON p.ID = x.trx_mysql_thread_id \
-         WHERE {age} >= {seconds} ORDER BY x.trx_started LIMIT 200",
+         WHERE {age} >= {seconds} OR p.USER = 'system user' ORDER BY x.trx_started LIMIT 200",
         list = processlist(dialect),
         seconds = whole_seconds(threshold),
     )

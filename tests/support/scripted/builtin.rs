@@ -147,7 +147,7 @@ fn worth(script: &Script, who: &Hello, expression: &str) -> Result<Worth, SqlErr
     }
 }
 
-/// UTC_TIMESTAMP(6), NOW(6), SYSDATE(6) and UNIX_TIMESTAMP of them. The server's time zone is UTC.
+/// UTC_TIMESTAMP(6), NOW(6), SYSDATE(6) and UNIX_TIMESTAMP of them. The server's time zone is UTC unless it was set.
 fn clock(script: &Script, expression: &str) -> Option<String> {
     if let Some(inner) = expression
         .strip_prefix("unix_timestamp(")
@@ -166,7 +166,11 @@ fn clock(script: &Script, expression: &str) -> Option<String> {
         ));
     }
     let digits = clock_digits(expression)?;
-    let micros = now_micros(script);
+    let zone = match expression.starts_with("utc_timestamp") {
+        true => 0,
+        false => script.zone.micros(),
+    };
+    let micros = now_micros(script) + zone;
     let time = jiff::Timestamp::from_microsecond(micros).ok()?;
     Some(with_fraction(
         time.strftime("%Y-%m-%d %H:%M:%S").to_string(),
