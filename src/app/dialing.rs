@@ -5,6 +5,7 @@ use std::sync::Arc;
 use zeroize::Zeroizing;
 
 use crate::link::Dial;
+use crate::link::probing::ProbeDial;
 use crate::model::profile::{
     Address, HeartbeatLayout, HeartbeatTable, ServerProfile, TlsMode, TopologyProfile,
 };
@@ -19,6 +20,15 @@ pub fn dialer(
     server: &ServerProfile,
     secret: Option<&Secret>,
 ) -> Arc<dyn Dial> {
+    Arc::new(Dialer::new(endpoint(topology, server, secret)))
+}
+
+/// The same for a probe's sessions.
+pub fn probe_dialer(
+    topology: &TopologyProfile,
+    server: &ServerProfile,
+    secret: Option<&Secret>,
+) -> Arc<dyn ProbeDial> {
     Arc::new(Dialer::new(endpoint(topology, server, secret)))
 }
 

@@ -27,6 +27,7 @@ pub fn run(cli: Cli) -> ExitCode {
     match cli.command {
         Some(Command::Watch(args)) => end(headless::watch::run(&args, words), words),
         Some(Command::Check(args)) => headless::check::run(&args, words),
+        Some(Command::Probe(args)) => headless::probe::run(&args, words),
         None => end(open_window(cli.topology.as_deref()), words),
     }
 }

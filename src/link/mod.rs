@@ -5,6 +5,7 @@
 //! must be dropped (`Link::is_spoiled`).
 
 pub mod clock;
+pub mod probing;
 
 use std::time::Duration;
 

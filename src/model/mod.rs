@@ -6,6 +6,7 @@ pub mod gtid;
 pub mod lag;
 pub mod phrase;
 pub mod preferences;
+pub mod probe;
 pub mod profile;
 pub mod replication;
 pub mod sample;

@@ -36,6 +36,8 @@ pub struct TopologyProfile {
     pub intervals: Intervals,
     /// None: no heartbeat is read.
     pub heartbeat: Option<HeartbeatTable>,
+    /// Whether a probe may write here.
+    pub writes: WritePermission,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -60,6 +62,14 @@ pub enum Environment {
     #[default]
     Development,
     Lab,
+}
+
+/// Watching only reads. What writes must be allowed for each topology; on production it is asked about all the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum WritePermission {
+    #[default]
+    Forbidden,
+    Allowed,
 }
 
 /// What the person says a server is; what it really is, its answers tell.
@@ -194,6 +204,7 @@ impl TopologyProfile {
             thresholds: Thresholds::default(),
             intervals: Intervals::default(),
             heartbeat: None,
+            writes: WritePermission::default(),
         }
     }
 

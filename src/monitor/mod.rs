@@ -6,6 +6,7 @@
 
 mod backoff;
 mod poller;
+pub mod prober;
 mod report;
 mod schedule;
 mod waiter;

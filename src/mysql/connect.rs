@@ -6,6 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
+use mysql::consts::CapabilityFlags;
 use mysql::{Conn, DriverError, Error, OptsBuilder, SslOpts};
 
 use crate::link::{Dial, Link, Purpose};
@@ -14,7 +15,7 @@ use crate::model::trouble::Trouble;
 use super::dialect::Dialect;
 use super::endpoint::{Address, Endpoint, TlsMode};
 use super::link::MySqlLink;
-use super::queries::{self, Question, Statements};
+use super::queries::{self, Manner, Question, Statements};
 use super::resolve::{Bounded, Helper, addresses};
 use super::rows::named;
 use super::session::Session;
@@ -42,13 +43,24 @@ impl Dialer {
 
     /// A session with its dialect; what [`Dial::dial`] wraps into a link.
     pub(super) fn open(&self, purpose: Purpose) -> Result<(Session, Dialect), Trouble> {
-        let limit = self.read_limit(purpose);
+        let manner = match purpose {
+            Purpose::Poll => Manner::Reads,
+            Purpose::Wait => Manner::Waits,
+        };
+        self.open_in(manner, self.read_limit(purpose))
+    }
+
+    /// A session for this manner of use, whose answers take at most `limit`.
+    pub(super) fn open_in(
+        &self,
+        manner: Manner,
+        limit: Duration,
+    ) -> Result<(Session, Dialect), Trouble> {
         let conn = self.connect(limit)?;
         let mut session = Session::new(conn, limit);
         let hello = session.ask(Question::Hello, &queries::hello())?;
         let dialect = Dialect::from_hello(&named(&hello));
-        let waits = purpose == Purpose::Wait;
-        let settings = queries::session_settings(&dialect, &self.endpoint.limits, waits);
+        let settings = queries::session_settings(&dialect, &self.endpoint.limits, manner);
         session.ask(Question::Hello, &settings)?;
         Ok((session, dialect))
     }
@@ -113,7 +125,7 @@ impl Dialer {
 }
 
 /// How much later than the server's our limit on a wait is.
-const WAIT_MARGIN: Duration = Duration::from_millis(1000);
+pub(super) const WAIT_MARGIN: Duration = Duration::from_millis(1000);
 
 impl Dial for Dialer {
     fn dial(&self, purpose: Purpose) -> Result<Box<dyn Link>, Trouble> {
@@ -157,6 +169,8 @@ impl Plan {
             .max_allowed_packet(Some(64 << 20))
             .server_key_path(endpoint.tls.server_public_key.clone())
             .connect_attrs(Some(attributes))
+            // So that a server may tell a commit's GTID with its OK; it does only where a session asks for it.
+            .additional_capabilities(CapabilityFlags::CLIENT_SESSION_TRACK)
             .ssl_opts(self.tls.clone())
     }
 

@@ -5,6 +5,7 @@
 //! - `dialect` decides once per connection what this product calls things; `queries` holds the statements.
 //! - `rows` reads answers: pure functions over named columns, tested on rows captured from real servers.
 //! - `asker`, `poll`, `wait` and `link` ask the questions of one poll, mark and wait (`link::Link`).
+//! - [`probing`] is the write-then-read probe's side of it (`link::probing`), the only one that writes.
 //! - `trouble` sorts every failure by what the person can do; [`privileges`] knows the accounts and their GRANTs.
 
 mod endpoint;
@@ -25,6 +26,7 @@ mod poll;
 mod wait;
 
 pub mod privileges;
+pub mod probing;
 
 pub use connect::Dialer;
 pub use endpoint::{Address, Endpoint, HeartbeatTable, Limits, Tls, TlsMode};

@@ -66,7 +66,13 @@ pub fn grant(
         | Question::Applied
         | Question::Wait
         | Question::Grants
-        | Question::Predecessor => return None,
+        | Question::Predecessor
+        // A probe's privileges depend on its schema: `probing` knows them.
+        | Question::ProbeState
+        | Question::ProbeTable
+        | Question::ProbeWrite
+        | Question::ProbeRead
+        | Question::ProbeCleanUp => return None,
     })
 }
 

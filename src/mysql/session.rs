@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mysql::consts::ColumnType;
+use mysql::consts::{ColumnType, SessionStateType};
 use mysql::prelude::Queryable;
 use mysql::{Conn, Error, Value};
 
@@ -45,6 +45,20 @@ impl Session {
     /// Statements sent, and bytes of the answers' rows, roughly.
     pub fn cost(&self) -> (u64, u64) {
         (self.statements, self.bytes)
+    }
+
+    /// Rows that the last statement changed.
+    pub fn affected_rows(&self) -> u64 {
+        self.conn.affected_rows()
+    }
+
+    /// What the last statement's OK packet told of the session's state: kind and bytes. The driver gives up on all of
+    /// them when it does not know the kind of one; then nothing was told.
+    pub fn changes(&self) -> Vec<(SessionStateType, Vec<u8>)> {
+        let told = self.conn.session_state_changes().unwrap_or_default();
+        told.iter()
+            .map(|change| (change.data_type(), change.data_ref().to_vec()))
+            .collect()
     }
 
     /// Asks and brings the first result set whole.

@@ -43,6 +43,8 @@ pub(super) struct FileTopology {
     pub name: String,
     #[serde(default)]
     pub environment: FileEnvironment,
+    #[serde(default, skip_serializing_if = "FileWrites::are_forbidden")]
+    pub writes: FileWrites,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub account: Option<FileAccount>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -93,6 +95,20 @@ pub(super) enum FileEnvironment {
     #[default]
     Development,
     Lab,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum FileWrites {
+    #[default]
+    Forbidden,
+    Allowed,
+}
+
+impl FileWrites {
+    fn are_forbidden(&self) -> bool {
+        *self == FileWrites::Forbidden
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]

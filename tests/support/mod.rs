@@ -5,6 +5,7 @@ pub mod captures;
 pub mod client;
 pub mod fixtures;
 pub mod fixtures_detail;
+pub mod probing;
 pub mod proxy;
 pub mod scripted;
 pub mod servers;

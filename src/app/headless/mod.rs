@@ -2,6 +2,8 @@
 
 pub mod check;
 pub mod json;
+pub mod probe;
+pub mod probe_json;
 pub mod watch;
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,6 +22,11 @@ pub fn interrupted() -> bool {
     INTERRUPTED.load(Ordering::Relaxed)
 }
 
+/// For the signal handler.
+fn interrupt() {
+    INTERRUPTED.store(true, Ordering::Relaxed);
+}
+
 /// Watches every server of the selection.
 fn start(selection: &Selection, words: &Catalogue) -> Result<(Conductor, TopologyProfile), Phrase> {
     let profile = selection::profile_of(selection)?;
@@ -32,7 +39,7 @@ fn start_profile(
     words: &Catalogue,
 ) -> Result<(Conductor, TopologyProfile), Phrase> {
     // A second handler cannot be set; then the first one does.
-    let _ = ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::Relaxed));
+    let _ = ctrlc::set_handler(interrupt);
     let passwords = secrets::resolve(&profile, selection.password_file.as_deref(), words)?;
     let mut conductor = Conductor::default();
     for server in &profile.servers {

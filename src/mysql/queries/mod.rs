@@ -39,6 +39,12 @@ pub enum Question {
     Grants,
     /// An earlier session of ours that never answered.
     Predecessor,
+    /// What a probe must know before it writes.
+    ProbeState,
+    ProbeTable,
+    ProbeWrite,
+    ProbeRead,
+    ProbeCleanUp,
 }
 
 impl Question {
@@ -66,6 +72,11 @@ impl Question {
             Question::Wait => "trouble.question.wait",
             Question::Grants => "trouble.question.grants",
             Question::Predecessor => "trouble.question.predecessor",
+            Question::ProbeState => "trouble.question.probe_state",
+            Question::ProbeTable => "trouble.question.probe_table",
+            Question::ProbeWrite => "trouble.question.probe_write",
+            Question::ProbeRead => "trouble.question.probe_read",
+            Question::ProbeCleanUp => "trouble.question.probe_clean_up",
         }
     }
 }
@@ -94,12 +105,24 @@ pub fn hello() -> String {
     format!("{NAME}SHOW GLOBAL VARIABLES WHERE Variable_name IN ({names})")
 }
 
+/// What a session does with its server, as far as its settings depend on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Manner {
+    Reads,
+    Waits,
+    /// Only a probe's writing session: every other one could not write if it tried.
+    Writes,
+}
+
 /// Makes the session ours: each reading its own statement and snapshot (R28), plain SQL (R42), no writes, and limits on
 /// the server's side below ours, so that a late answer is an error instead of a connection out of step.
-pub fn session_settings(dialect: &Dialect, limits: &Limits, waits: bool) -> String {
+pub fn session_settings(dialect: &Dialect, limits: &Limits, manner: Manner) -> String {
+    let waits = manner == Manner::Waits;
     let mut settings = vec!["autocommit=1".to_owned(), "sql_mode=''".to_owned()];
     let names = dialect.session;
-    if let Some(name) = names.read_only {
+    if manner == Manner::Writes {
+        settings.push("innodb_lock_wait_timeout=2".to_owned());
+    } else if let Some(name) = names.read_only {
         settings.push(format!("{name}=1"));
     }
     if names.lock_wait_timeout {
@@ -466,7 +489,7 @@ mod tests {
                 Some(newer),
                 Some(older),
                 Some(hello()),
-                Some(session_settings(&d, &Limits::default(), false)),
+                Some(session_settings(&d, &Limits::default(), Manner::Reads)),
             ]
             .into_iter()
             .flatten()

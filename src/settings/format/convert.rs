@@ -55,6 +55,7 @@ impl FileTopology {
             thresholds: self.thresholds.to_model(),
             intervals: self.intervals.to_model(),
             heartbeat: heartbeat.map_err(of_topology)?,
+            writes: self.writes.into(),
         })
     }
 
@@ -63,6 +64,7 @@ impl FileTopology {
             id: profile.id.0.clone(),
             name: profile.name.clone(),
             environment: profile.environment.into(),
+            writes: profile.writes.into(),
             account: profile.account.as_ref().map(FileAccount::of),
             tls: profile.tls.as_ref().map(FileTls::of),
             thresholds: FileThresholds::of(&profile.thresholds),
@@ -371,6 +373,7 @@ macro_rules! same_words {
     };
 }
 same_words!(FileEnvironment, Environment: Production, Staging, Development, Lab);
+same_words!(FileWrites, WritePermission: Forbidden, Allowed);
 same_words!(FileRole, ExpectedRole: Auto, Source, Replica);
 same_words!(FileTlsMode, TlsMode: Off, Required, VerifyCa, VerifyIdentity);
 same_words!(FileZone, StampZone: Utc, Local);

@@ -138,6 +138,7 @@ fn profiles() -> impl Strategy<Value = Vec<TopologyProfile>> {
         optional,
         thresholds(),
         (span(), span()),
+        prop::sample::select(vec![WritePermission::Forbidden, WritePermission::Allowed]),
     )
         .prop_map(
             |(
@@ -147,6 +148,7 @@ fn profiles() -> impl Strategy<Value = Vec<TopologyProfile>> {
                 (account, tls, heartbeat),
                 thresholds,
                 (poll, mark),
+                writes,
             )| {
                 for server in &mut servers {
                     server.id = fresh_server_id(&server.name);
@@ -161,6 +163,7 @@ fn profiles() -> impl Strategy<Value = Vec<TopologyProfile>> {
                     thresholds,
                     intervals: Intervals { poll, mark },
                     heartbeat,
+                    writes,
                 }
             },
         );
