@@ -68,7 +68,7 @@ pub enum Phase {
     Running,
     /// The last run is given up, rows are being removed.
     Stopping,
-    Ended(Ending),
+    Ended(Box<Ending>),
 }
 
 impl Phase {
@@ -172,11 +172,12 @@ impl ProbeView {
 
     pub fn end(&mut self, why: EndedBy, rows_left: Option<Trouble>, now: Moment) {
         self.refresh();
-        self.phase = Phase::Ended(Ending {
+        let ending = Ending {
             at: now,
             why,
             rows_left,
-        });
+        };
+        self.phase = Phase::Ended(Box::new(ending));
     }
 
     /// Works the figures out anew.

@@ -4,12 +4,13 @@ use eframe::egui::{Align, FontId, Label, Layout, RichText, Ui};
 
 use super::run_data::ReadCard;
 use crate::ui::theme::{self, UNIT};
-use crate::ui::widgets::{Card, Edge, sign_word_ui};
+use crate::ui::widgets::{Card, Edge, sign_ui};
+use crate::words::Catalogue;
 
 /// A value stands out, and still fits three times into a small window.
 const VALUE: f32 = 19.0;
 
-pub fn cards_ui(ui: &mut Ui, cards: &[ReadCard; 3]) {
+pub fn cards_ui(ui: &mut Ui, words: &Catalogue, cards: &[ReadCard; 3]) {
     let id = ui.scope_id().with("reads");
     let last: f32 = ui.data(|data| data.get_temp(id)).unwrap_or(0.0);
     let mut highest: f32 = 0.0;
@@ -19,7 +20,7 @@ pub fn cards_ui(ui: &mut Ui, cards: &[ReadCard; 3]) {
             for (column, card) in columns.iter_mut().zip(cards) {
                 column.spacing_mut().item_spacing = eframe::egui::vec2(2.0 * UNIT, 0.75 * UNIT);
                 let layout = Layout::top_down(Align::LEFT);
-                let shown = column.with_layout(layout, |ui| card_ui(ui, card, last));
+                let shown = column.with_layout(layout, |ui| card_ui(ui, words, card, last));
                 highest = highest.max(shown.inner);
             }
         });
@@ -32,7 +33,7 @@ pub fn cards_ui(ui: &mut Ui, cards: &[ReadCard; 3]) {
 }
 
 /// Answers with the height its words need.
-fn card_ui(ui: &mut Ui, card: &ReadCard, least: f32) -> f32 {
+fn card_ui(ui: &mut Ui, words: &Catalogue, card: &ReadCard, least: f32) -> f32 {
     let color = card.sign.color(theme::palette(ui));
     let shown = Card::new()
         .edge(Edge::Top(color))
@@ -46,7 +47,11 @@ fn card_ui(ui: &mut Ui, card: &ReadCard, least: f32) -> f32 {
             ui.add(Label::new(value).truncate());
             ui.add_space(0.5 * UNIT);
             let word = theme::strong(&card.word).color(color);
-            sign_word_ui(ui, card.sign, word);
+            ui.horizontal_top(|ui| {
+                ui.spacing_mut().item_spacing.x = 1.25 * UNIT;
+                sign_ui(ui, words, card.sign);
+                ui.add(Label::new(word).wrap());
+            });
             for line in &card.lines {
                 ui.add(Label::new(theme::note(ui, line)).wrap());
             }

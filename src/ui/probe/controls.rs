@@ -28,13 +28,13 @@ pub fn controls_ui(
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.y = 1.5 * UNIT;
         buttons_ui(ui, scene, state, frame, actions);
-        let idle = scene.busy.is_none();
-        ui.add_enabled_ui(idle, |ui| what_ui(ui, scene, state, frame.words));
+        disable_while_busy(ui, scene);
+        what_ui(ui, scene, state, frame.words);
     });
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.y = 1.5 * UNIT;
-        let idle = scene.busy.is_none();
-        ui.add_enabled_ui(idle, |ui| how_often_ui(ui, state, frame.words));
+        disable_while_busy(ui, scene);
+        how_often_ui(ui, state, frame.words);
         aside_ui(ui, scene, state, frame.words);
     });
     if let Some(busy) = &scene.busy {
@@ -44,11 +44,18 @@ pub fn controls_ui(
                 ui.add(
                     ProgressBar::new(busy.share)
                         .desired_width(width)
-                        .desired_height(6.0),
+                        .desired_height(6.0)
+                        .fill(theme::palette(ui).accent),
                 );
             }
             ui.label(theme::dim(ui, &busy.text));
         });
+    }
+}
+
+fn disable_while_busy(ui: &mut Ui, scene: &Scene) {
+    if scene.busy.is_some() {
+        ui.disable();
     }
 }
 
@@ -93,81 +100,77 @@ fn buttons_ui(
 }
 
 fn what_ui(ui: &mut Ui, scene: &Scene, state: &mut ProbeState, words: &Catalogue) {
-    ui.horizontal_wrapped(|ui| {
-        let text = |key: &'static str| words.text(key).to_owned();
-        pick_ui(
-            ui,
-            words.text("probe_screen.flavour"),
-            &mut state.flavour,
-            &[
-                (ProbeFlavour::Update, text("probe_screen.flavour.update")),
-                (ProbeFlavour::Insert, text("probe_screen.flavour.insert")),
-            ],
-        );
-        let mut servers = vec![(None, text("probe_screen.all"))];
-        servers.extend(
-            scene
-                .replicas
-                .iter()
-                .map(|(id, name)| (Some(id.clone()), name.clone())),
-        );
-        pick_ui(
-            ui,
-            words.text("probe_screen.replica"),
-            &mut state.replica,
-            &servers,
-        );
-        let limits: Vec<(Span, String)> = wait_limits()
-            .into_iter()
-            .map(|limit| (limit, words.span(limit)))
-            .collect();
-        pick_ui(
-            ui,
-            words.text("probe_screen.wait_limit"),
-            &mut state.wait_limit,
-            &limits,
-        );
-        pick_ui(
-            ui,
-            words.text("probe_screen.awaited"),
-            &mut state.awaited,
-            &[
-                (Awaited::OwnGtid, text("probe_screen.awaited.own")),
-                (Awaited::WholeSet, text("probe_screen.awaited.whole")),
-            ],
-        );
-        pick_ui(
-            ui,
-            words.text("probe_screen.reader"),
-            &mut state.reader,
-            &[
-                (Reader::Writer, text("probe_screen.reader.writer")),
-                (Reader::SomebodyElse, text("probe_screen.reader.other")),
-            ],
-        );
-    });
+    let text = |key: &'static str| words.text(key).to_owned();
+    pick_ui(
+        ui,
+        words.text("probe_screen.flavour"),
+        &mut state.flavour,
+        &[
+            (ProbeFlavour::Update, text("probe_screen.flavour.update")),
+            (ProbeFlavour::Insert, text("probe_screen.flavour.insert")),
+        ],
+    );
+    let mut servers = vec![(None, text("probe_screen.all"))];
+    servers.extend(
+        scene
+            .replicas
+            .iter()
+            .map(|(id, name)| (Some(id.clone()), name.clone())),
+    );
+    pick_ui(
+        ui,
+        words.text("probe_screen.replica"),
+        &mut state.replica,
+        &servers,
+    );
+    let limits: Vec<(Span, String)> = wait_limits()
+        .into_iter()
+        .map(|limit| (limit, words.span(limit)))
+        .collect();
+    pick_ui(
+        ui,
+        words.text("probe_screen.wait_limit"),
+        &mut state.wait_limit,
+        &limits,
+    );
+    pick_ui(
+        ui,
+        words.text("probe_screen.awaited"),
+        &mut state.awaited,
+        &[
+            (Awaited::OwnGtid, text("probe_screen.awaited.own")),
+            (Awaited::WholeSet, text("probe_screen.awaited.whole")),
+        ],
+    );
+    pick_ui(
+        ui,
+        words.text("probe_screen.reader"),
+        &mut state.reader,
+        &[
+            (Reader::Writer, text("probe_screen.reader.writer")),
+            (Reader::SomebodyElse, text("probe_screen.reader.other")),
+        ],
+    );
 }
 
 fn how_often_ui(ui: &mut Ui, state: &mut ProbeState, words: &Catalogue) {
-    ui.horizontal_wrapped(|ui| {
-        ui.label(theme::dim(ui, words.text("probe_screen.repeated")));
-        let runs = RUNS.map(|n| (n, format!("{}×", words.count(u64::from(n)))));
-        pick_ui(ui, words.text("probe_screen.runs"), &mut state.runs, &runs);
-        let rates = RATES.map(|n| (n, words.rate(f64::from(n))));
-        pick_ui(ui, words.text("probe_screen.rate"), &mut state.rate, &rates);
-        let mut sweeps = vec![(None, words.text("probe_screen.sweep.auto").to_owned())];
-        for millis in SWEEPS {
-            let end = Span::from_millis(millis);
-            let text = phrase("probe_screen.sweep.up_to").with("end", end);
-            sweeps.push((Some(end), words.say(&text)));
-        }
-        pick_ui(
-            ui,
-            words.text("probe_screen.sweep"),
-            &mut state.sweep,
-            &sweeps,
-        );
-    });
+    ui.label(theme::dim(ui, words.text("probe_screen.repeated")));
+    let runs = RUNS.map(|n| (n, format!("{}×", words.count(u64::from(n)))));
+    pick_ui(ui, words.text("probe_screen.runs"), &mut state.runs, &runs);
+    let rates = RATES.map(|n| (n, words.rate(f64::from(n))));
+    pick_ui(ui, words.text("probe_screen.rate"), &mut state.rate, &rates);
+    let mut sweeps = vec![(None, words.text("probe_screen.sweep.auto").to_owned())];
+    for millis in SWEEPS {
+        let end = Span::from_millis(millis);
+        let text = phrase("probe_screen.sweep.up_to").with("end", end);
+        sweeps.push((Some(end), words.say(&text)));
+    }
+    pick_ui(
+        ui,
+        words.text("probe_screen.sweep"),
+        &mut state.sweep,
+        &sweeps,
+    );
 }
 
 /// SQL and copy.

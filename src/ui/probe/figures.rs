@@ -282,7 +282,7 @@ pub fn grid_row_ui(
 ) {
     let width = ui.available_width();
     let (rect, response) = ui.allocate_exact_size(vec2(width, ROW), Sense::hover());
-    let name_width = (width * 0.26).min(45.0 * UNIT);
+    let name_width = (width * 0.22).min(45.0 * UNIT);
     let each = (width - name_width) / numbers.len().max(1) as f32;
     let each = each.min(27.0 * UNIT);
     let cell = |ui: &mut Ui, from: f32, to: f32, layout: Layout, cell: Cell<'_>| {

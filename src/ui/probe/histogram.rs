@@ -54,10 +54,10 @@ fn bars_ui(ui: &mut Ui, words: &Catalogue, figures: &FiguresData, told: &str) {
             pos2(left + each - 2.0, inner.max.y),
         );
         painter.rect_filled(rect, 2.0, palette.warning);
-        let label = words.span(bar.to);
+        let label = format!("≤ {}", words.span(bar.to));
         let at = pos2(rect.center().x, inner.max.y + UNIT);
         let galley = painter.layout_no_wrap(label, theme::tiny(), palette.dim);
-        if galley.size().x < each * 2.0 && (each > 9.0 * UNIT || n % 2 == 0) {
+        if galley.size().x < each * 2.0 && (each > 13.0 * UNIT || n % 2 == 0) {
             let place = Align2::CENTER_TOP.anchor_size(at, galley.size());
             painter.galley(place.min, galley, palette.dim);
         }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use eframe::egui::{Label, TextEdit, Ui};
+use eframe::egui::{Button, Label, TextEdit, TextWrapMode, Ui};
 
 use super::ProbeState;
 use super::board::{KeptProbe, ProbeView, ReplicaFigures};
@@ -41,7 +41,12 @@ impl KeptData {
                         .unwrap_or_else(|| NONE.to_owned())
                 };
                 let name = words.text(key).to_owned();
-                rows.push([replica.name.clone(), name, of(Some(before)), of(after)]);
+                // named once, above its measures
+                let server = match rows.len() % measures().len() {
+                    0 => replica.name.clone(),
+                    _ => String::new(),
+                };
+                rows.push([server, name, of(Some(before)), of(after)]);
             }
         }
         let age = words.ago(frame.now.since(kept.at));
@@ -170,7 +175,7 @@ fn export_ui(
         ];
         segments_ui(ui, &mut state.format, &formats);
         let label = ui.label(theme::dim(ui, words.text("form.file")));
-        let field = TextEdit::singleline(&mut state.path).desired_width(45.0 * UNIT);
+        let field = TextEdit::singleline(&mut state.path).desired_width(32.0 * UNIT);
         ui.add(field).labelled_by(label.id);
         let choose = ui.add_enabled_ui(!state.choosing, |ui| ui.button(words.text("form.choose")));
         if choose.inner.clicked() {
@@ -181,7 +186,8 @@ fn export_ui(
         }
         let ready = idle && !state.path.trim().is_empty();
         ui.add_enabled_ui(ready, |ui| {
-            if ui.button(words.text("probe_screen.export.do")).clicked() {
+            let write = Button::new(words.text("probe_screen.export.do"));
+            if ui.add(write.wrap_mode(TextWrapMode::Extend)).clicked() {
                 let to = PathBuf::from(state.path.trim());
                 actions.push(Action::ExportProbe {
                     topology: scene.topology.clone(),

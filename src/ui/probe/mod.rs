@@ -22,7 +22,7 @@ use super::Frame;
 use super::action::{Action, ExportFormat, FilePurpose};
 use super::profiles::News;
 use super::theme::{self, UNIT};
-use super::widgets::{Card, empty_ui, notice_ui, segments_ui, sign_word_ui};
+use super::widgets::{Card, Sign, empty_ui, notice_ui, segments_ui, sign_word_ui};
 use crate::model::probe::{Awaited, DEFAULT_RATE, ProbeFlavour, ProbePlan, ReadDelay, Reader};
 use crate::model::profile::{ServerId, TopologyId};
 use crate::model::time::Span;
@@ -195,7 +195,7 @@ fn scene_ui(
 ) {
     controls::controls_ui(ui, scene, state, frame, actions);
     if let Some(refused) = &scene.refused {
-        notice_ui(ui, super::widgets::Sign::Critical, refused, None);
+        notice_ui(ui, Sign::Critical, refused, None);
     }
     if !scene.may_write {
         permission::permission_ui(ui, scene, state, frame, actions);
@@ -226,7 +226,7 @@ fn result_ui(
         choice_ui(ui, result, state, frame);
     }
     if let Some(read) = &result.cards {
-        cards::cards_ui(ui, read);
+        cards::cards_ui(ui, frame.words, read);
     }
     if let Some(timeline) = &result.timeline {
         Card::new().show(ui, |ui| timeline::timeline_ui(ui, frame.words, timeline));
@@ -348,7 +348,12 @@ fn choice_ui(ui: &mut Ui, result: &ResultData, state: &mut ProbeState, frame: &F
             segments_ui(ui, &mut state.which, &choices);
         }
         if let Some(heading) = &result.heading {
-            sign_word_ui(ui, heading.sign, theme::note(ui, &heading.text));
+            ui.add_space(UNIT);
+            let text = theme::note(ui, &heading.text);
+            match heading.sign {
+                Sign::NotApplicable => ui.label(text),
+                sign => sign_word_ui(ui, sign, text),
+            };
         }
     });
 }

@@ -93,8 +93,8 @@ pub fn sql_card_ui(ui: &mut Ui, scene: &Scene, frame: &Frame<'_>) {
         statements_ui(ui, sql, words);
         ui.add_space(UNIT);
         ui.label(theme::strong(words.text("probe.cli.grants")));
-        ui.horizontal_top(|ui| {
-            ui.add(Label::new(theme::mono(&sql.grant)).wrap());
+        ui.horizontal_wrapped(|ui| {
+            ui.add(Label::new(theme::mono(&sql.grant)));
             let what = words.text("probe_screen.sql.copy_grant");
             copy_button_ui(ui, words, what, || sql.grant.clone());
         });
