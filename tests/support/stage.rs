@@ -26,6 +26,7 @@ use super::client::server;
 use super::scripted::text::{Pattern, contains};
 use super::scripted::{Builder, Reply, ScriptedServer};
 
+#[allow(unused_imports)] // each test file takes what it needs
 pub use beats::{beats, dead_beats, heartbeat, stamp};
 pub use generation::Generation;
 pub use view::View;
