@@ -4,6 +4,7 @@ pub mod cli;
 pub mod conductor;
 pub mod dialing;
 pub mod headless;
+pub mod probing;
 pub mod profiles;
 pub mod secrets;
 pub mod selection;

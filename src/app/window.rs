@@ -16,6 +16,7 @@ use std::time::Duration;
 use eframe::egui::{self, ViewportBuilder};
 
 use super::conductor::Conductor;
+use super::probing::Probing;
 use super::profiles::{DeskEvent, ProfileDesk};
 use crate::link::clock;
 use crate::model::phrase::{Phrase, phrase};
@@ -118,6 +119,7 @@ fn viewport(size: Option<WindowSize>) -> ViewportBuilder {
 pub struct App {
     conductor: Conductor,
     desk: ProfileDesk,
+    probing: Probing,
     /// Those of the desk, and the one named on the command line.
     profiles: Vec<TopologyProfile>,
     preferences: Preferences,
@@ -154,6 +156,7 @@ impl App {
             conductor: Conductor::default(),
             profiles: desk.profiles().to_vec(),
             desk,
+            probing: Probing::default(),
             preferences,
             shell: ShellState::default(),
             screens: Screens::default(),
@@ -222,6 +225,7 @@ impl App {
         };
         let data = ShellData::new(&frame);
         let (screen, screens) = (self.shell.screen, &mut self.screens);
+        let board = &self.probing.board;
         shell_ui(
             ui,
             &data,
@@ -229,7 +233,7 @@ impl App {
             &frame,
             &mut actions,
             |ui, actions| {
-                screens.ui(ui, screen, &frame, actions);
+                screens.ui(ui, screen, &frame, board, actions);
             },
         );
         self.screens.questions_ui(ui, &frame, &mut actions);
@@ -246,7 +250,11 @@ impl eframe::App for App {
         if self.pace.is_judging_due(now, any) {
             self.conductor.store.judge(now);
         }
-        let soon = self.pace.next_frame(&self.conductor.store, now);
+        self.probing.take_in();
+        let mut soon = self.pace.next_frame(&self.conductor.store, now);
+        if self.probing.is_busy() {
+            soon = soon.min(frames::WHILE_PROBING);
+        }
         ctx.request_repaint_after(soon.to_duration());
     }
 
@@ -267,9 +275,10 @@ impl eframe::App for App {
     fn on_exit(&mut self, _: Option<&eframe::glow::Context>) {
         self.keep_preferences();
         // side by side: each may wait half a second for what does not answer
-        let (conductor, desk) = (&mut self.conductor, &mut self.desk);
+        let (conductor, desk, probing) = (&mut self.conductor, &mut self.desk, &mut self.probing);
         std::thread::scope(|scope| {
             scope.spawn(|| conductor.close());
+            scope.spawn(|| probing.close());
             desk.close();
         });
     }

@@ -15,12 +15,15 @@ use crate::ui::lag::{LagData, LagState, lag_ui};
 use crate::ui::overview::{OverviewData, OverviewState, overview_ui};
 use crate::ui::password::{PasswordState, password_ui};
 use crate::ui::preferences::{PreferencesData, PreferencesState, preferences_ui};
+use crate::ui::probe::board::ProbeBoard;
+use crate::ui::probe::{ProbeData, ProbeState, probe_ui};
 use crate::ui::profiles::{
     News, ProfilesData, ProfilesState, QuestionReport, TestReport, profiles_ui,
 };
 use crate::ui::semi_sync::{SemiSyncData, SemiSyncState, semi_sync_ui};
 use crate::ui::server::{ServerData, ServerState, server_ui};
 use crate::ui::transactions::{TransactionsData, TransactionsState, transactions_ui};
+use crate::ui::widgets::empty_ui;
 
 #[derive(Default)]
 pub struct Screens {
@@ -29,6 +32,7 @@ pub struct Screens {
     lag: LagState,
     transactions: TransactionsState,
     semi_sync: SemiSyncState,
+    probe: ProbeState,
     events: EventsState,
     profiles: ProfilesState,
     preferences: PreferencesState,
@@ -42,6 +46,7 @@ impl Screens {
         ui: &mut Ui,
         screen: Screen,
         frame: &Frame<'_>,
+        board: &ProbeBoard,
         actions: &mut Vec<Action>,
     ) {
         match screen {
@@ -68,6 +73,15 @@ impl Screens {
                 let data = SemiSyncData::new(frame);
                 semi_sync_ui(ui, &data, &mut self.semi_sync, frame, actions);
             }
+            Screen::Probe => {
+                let data = ProbeData::new(frame, board, &self.probe);
+                probe_ui(ui, &data, &mut self.probe, frame, actions);
+            }
+            Screen::Routing => {
+                let words = frame.words;
+                let (title, text) = ("routing_screen.title", "routing_screen.empty");
+                empty_ui(ui, words.text(title), words.text(text), None);
+            }
             Screen::Events => {
                 let data = EventsData::new(frame, &mut self.events);
                 events_ui(ui, &data, &mut self.events, frame);
@@ -91,6 +105,7 @@ impl Screens {
     /// Every form hears all of it and takes what concerns it.
     pub fn hear(&mut self, news: &News) {
         self.profiles.hear(news);
+        self.probe.hear(news);
         self.preferences.hear(news);
         self.first_run.hear(news);
         self.password.hear(news);
