@@ -79,7 +79,10 @@ fn probe(args: &ProbeArgs, words: &Catalogue) -> Result<ExitCode, Phrase> {
 }
 
 /// How each server stands, asked side by side: one that is dead costs its time limit once.
-fn states(dials: &[Arc<dyn ProbeDial>], plan: &ProbePlan) -> Vec<Result<ServerState, Trouble>> {
+pub(super) fn states(
+    dials: &[Arc<dyn ProbeDial>],
+    plan: &ProbePlan,
+) -> Vec<Result<ServerState, Trouble>> {
     let ask = |dial: &Arc<dyn ProbeDial>| dial.dial_probe(ProbePurpose::Read, plan)?.state();
     std::thread::scope(|scope| {
         let threads: Vec<_> = dials
@@ -96,7 +99,7 @@ fn states(dials: &[Arc<dyn ProbeDial>], plan: &ProbePlan) -> Vec<Result<ServerSt
 }
 
 /// The server the person says it is, or the one that shows to be.
-fn source(
+pub(super) fn source(
     profile: &TopologyProfile,
     states: &[Result<ServerState, Trouble>],
 ) -> Result<usize, Phrase> {
@@ -155,7 +158,7 @@ fn show_sql(
         .map_err(|error| phrase("probe.cli.no_output").with("reason", error.to_string()))
 }
 
-fn sql_text(
+pub(super) fn sql_text(
     plan: &ProbePlan,
     profile: &TopologyProfile,
     states: &[Result<ServerState, Trouble>],
