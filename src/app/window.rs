@@ -5,6 +5,7 @@
 
 mod frames;
 mod perform;
+mod refused;
 mod screens;
 mod startup;
 
@@ -127,6 +128,7 @@ pub struct App {
     paused: Option<Paused>,
     pace: Pace,
     startup: Startup,
+    refused: refused::Refused,
 }
 
 /// The picture that is held still.
@@ -160,6 +162,7 @@ impl App {
             paused: None,
             pace: Pace::default(),
             startup: Startup::default(),
+            refused: refused::Refused::default(),
         };
         app.apply_preferences(ctx);
         app.open_the_first(options.topology);
@@ -238,6 +241,7 @@ impl eframe::App for App {
     fn logic(&mut self, ctx: &egui::Context, _: &mut eframe::Frame) {
         let any = self.conductor.take_in();
         self.hear_desk(ctx);
+        self.ask_again_where_refused();
         let now = clock::now();
         if self.pace.is_judging_due(now, any) {
             self.conductor.store.judge(now);

@@ -6,6 +6,7 @@
 //! belong to whoever started it.
 
 mod conductor;
+mod replica;
 mod session;
 mod workers;
 

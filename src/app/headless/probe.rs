@@ -12,11 +12,12 @@ use crate::app::cli::ProbeArgs;
 use crate::app::{dialing, secrets, selection};
 use crate::link::probing::{ProbeDial, ProbePurpose};
 use crate::model::phrase::{Phrase, phrase};
+use crate::model::probe::summary::Percentiles;
 use crate::model::probe::{
-    ListedStatement, Met, On, Precondition, ProbeId, ProbePlan, ProbeRun, ProbeSummary,
-    ServerState, Verdict, choose_source,
+    ListedStatement, Met, On, Precondition, ProbeId, ProbePlan, ProbeRun, ProbeSummary, ReadFrom,
+    ReplicaSummary, ServerState, Verdict, choose_source,
 };
-use crate::model::profile::{ExpectedRole, TopologyProfile, WritePermission};
+use crate::model::profile::{ExpectedRole, ServerProfile, TopologyProfile, WritePermission};
 use crate::model::server::Product;
 use crate::model::time::Span;
 use crate::model::trouble::Trouble;
@@ -103,7 +104,7 @@ pub(super) fn source(
     profile: &TopologyProfile,
     states: &[Result<ServerState, Trouble>],
 ) -> Result<usize, Phrase> {
-    let said = |role| move |server: &&crate::model::profile::ServerProfile| server.role == role;
+    let said = |role| move |server: &&ServerProfile| server.role == role;
     let mut named = profile.servers.iter().filter(said(ExpectedRole::Source));
     if let (Some(only), None) = (named.next(), named.next()) {
         let place = profile
@@ -352,8 +353,8 @@ fn print_run(
                     .with(
                         "from",
                         words.text(match waited.read_from {
-                            crate::model::probe::ReadFrom::Replica => "probe.on.replica",
-                            crate::model::probe::ReadFrom::Source => "probe.on.source",
+                            ReadFrom::Replica => "probe.on.replica",
+                            ReadFrom::Source => "probe.on.source",
                         })
                     )
                     .with("wait", after(waited.wait.length()))
@@ -420,10 +421,10 @@ fn finish(
 }
 
 /// One replica's result in words.
-fn sentence(replica: &crate::model::probe::ReplicaSummary, words: &Catalogue) -> Phrase {
+fn sentence(replica: &ReplicaSummary, words: &Catalogue) -> Phrase {
     let share = replica.plain.stale_share();
     let share = share.map_or_else(|| "–".to_owned(), |share| words.percent(share.value));
-    let wait = |pick: fn(crate::model::probe::summary::Percentiles) -> Span| {
+    let wait = |pick: fn(Percentiles) -> Span| {
         replica
             .waits()
             .map_or_else(|| "–".to_owned(), |waits| words.span(pick(waits)))
