@@ -96,8 +96,8 @@ const USERS: [(PoolUse, Habit); 7] = [
     (PoolUse::Writes, Habit::LeavesTransaction),
     (PoolUse::Writes, Habit::ChangesSchema),
     (PoolUse::Writes, Habit::ChangesIsolation),
-    (PoolUse::Reads, Habit::Tidy),
     (PoolUse::Writes, Habit::LeavesLabel),
+    (PoolUse::Reads, Habit::Tidy),
     (PoolUse::Reads, Habit::LeavesLabel),
     (PoolUse::Writes, Habit::Tidy),
 ];

@@ -117,7 +117,7 @@ impl<'a> Sessions<'a> {
     /// Waits at most the plan's limit, then reads where that leads.
     pub fn waited_read(&mut self, replica: usize, wrote: &Wrote) -> Option<WaitedRead> {
         let links = self.replicas.get_mut(replica)?.links.as_mut().ok()?;
-        let token = may_wait(links, &wrote.written.token);
+        let token = may_wait(links, &wrote.written.token).map_err(WaitSeen::not_sent);
         let (row, limit) = (self.row, self.task.plan.wait_limit);
         let source = self.source_reader.as_mut();
         let read_on_source = || read_on(source, row);
@@ -150,12 +150,12 @@ fn open<'a>(task: &'a AcceptTask, server: &'a AcceptServer) -> Replica<'a> {
 }
 
 /// No wait is sent where it would only use up its limit: it does not notice threads that do not run (T-8).
-fn may_wait(links: &mut ReplicaLinks, token: &Result<Token, WaitKind>) -> Result<Token, WaitSeen> {
+fn may_wait(links: &mut ReplicaLinks, token: &Result<Token, WaitKind>) -> Result<Token, WaitKind> {
     let channels = links.reader.channels().unwrap_or(None);
     let why_not = why_not_wait(channels.as_deref());
     match (token, why_not) {
-        (Err(kind), _) => Err(WaitSeen::not_sent(*kind)),
-        (Ok(_), Some(kind)) => Err(WaitSeen::not_sent(kind)),
+        (Err(kind), _) => Err(*kind),
+        (Ok(_), Some(kind)) => Err(kind),
         (Ok(token), None) => Ok(token.clone()),
     }
 }
