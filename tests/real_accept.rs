@@ -189,6 +189,47 @@ fn not_without_a_person(topology: &Topology) {
     assert_eq!(executed(topology.source()), before, "nothing was written");
 }
 
+#[test]
+fn what_a_replica_or_an_account_cannot_do_is_named_and_never_passes() {
+    let topology = Topology::mysql().start();
+    let folder = lab(&topology);
+    let file = file_of(&folder);
+    let all = ["--enable-writes", "--allow-faults", "--json"];
+
+    topology.node(1).sql("STOP REPLICA SQL_THREAD");
+    let output = run(&file, &all);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let report = json(&output);
+    let expected = ["passed", "passed", "failed", "not_run", "passed"];
+    assert_eq!(states(&report), expected, "{report:#}");
+    assert!(
+        evidence(&report, 3).contains("the applier does not run"),
+        "{report:#}"
+    );
+    topology.node(1).sql("START REPLICA SQL_THREAD");
+    topology.replicating();
+
+    topology.source().sql(
+        "CREATE USER probe@'%' IDENTIFIED BY 'admin'; GRANT REPLICATION CLIENT ON *.* TO probe@'%'; \
+         GRANT SELECT, INSERT, UPDATE, DELETE, CREATE ON replicascope.* TO probe@'%'",
+    );
+    topology.replicating();
+    let text = fs::read_to_string(&file).expect("the file");
+    fs::write(&file, text.replace("\"admin\"", "\"probe\"")).expect("written");
+    let report = json(&run(&file, &all));
+    assert_eq!(states(&report)[3], "not_run", "{report:#}");
+    let grant = "GRANT SELECT, LOCK TABLES ON `replicascope`.* TO 'probe'@'%';";
+    assert!(evidence(&report, 4).contains(grant), "{report:#}");
+    is_as_before(&topology);
+
+    topology.source().sql("SET GLOBAL read_only = ON");
+    let report = json(&run(&file, &all));
+    topology.source().sql("SET GLOBAL read_only = OFF");
+    let expected = ["failed", "not_run", "not_run", "not_run", "not_run"];
+    assert_eq!(states(&report), expected, "{report:#}");
+    assert_eq!(report["verdict"], "failed");
+}
+
 /// A run in step 4, its replica held back: the applier waits for the lock.
 struct Held {
     child: Child,

@@ -75,6 +75,7 @@ fn unlock() -> String {
 fn with_grant(mut trouble: Trouble, schema: &str, user: &str) -> Trouble {
     if trouble.kind == TroubleKind::MissingPrivilege {
         let sql = account_sql(schema, user);
+        trouble.what = phrase("accept.hold.no_privilege");
         trouble.hint = Some(phrase("trouble.hint.grant").with("sql", sql));
     }
     trouble

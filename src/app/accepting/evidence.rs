@@ -95,6 +95,12 @@ pub fn waited(server: &str, wrote: &Wrote, waited: &WaitedRead) -> Phrase {
         .with("value", wrote.value.as_str())
 }
 
+pub fn waits_for_nothing(server: &str, reason: Phrase) -> Phrase {
+    phrase("accept.saw.no_wait")
+        .with("server", server)
+        .with("why", reason)
+}
+
 /// Said before it is done.
 pub fn holds(server: &str, at_most: Duration) -> Phrase {
     phrase("accept.does.hold")

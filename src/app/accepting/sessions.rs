@@ -125,6 +125,25 @@ impl<'a> Sessions<'a> {
         Some(wait_then_read(link, row, token, limit, read_on_source))
     }
 
+    /// Why no wait would be sent to a replica; `None` where one would be.
+    pub fn why_not_wait(&mut self, replica: usize) -> Option<WaitKind> {
+        let links = self.replicas.get_mut(replica)?.links.as_mut().ok()?;
+        let channels = links.reader.channels().unwrap_or(None);
+        why_not_wait(channels.as_deref())
+    }
+
+    /// A replica that can be reached, one that replicates before one that does not.
+    pub fn best_replica(&mut self) -> Option<usize> {
+        let reached: Vec<usize> = (0..self.replicas.len())
+            .filter(|place| self.replicas[*place].links.is_ok())
+            .collect();
+        let running = reached
+            .iter()
+            .copied()
+            .find(|place| self.why_not_wait(*place).is_none());
+        running.or(reached.first().copied())
+    }
+
     /// How long a replica that was held back took to get to a write; `None` when it did not.
     pub fn catch_up(&mut self, replica: usize, wrote: &Wrote) -> Option<Span> {
         let links = self.replicas.get_mut(replica)?.links.as_mut().ok()?;

@@ -52,7 +52,7 @@ pub fn run(task: &AcceptTask, desk: &Desk) -> AcceptReport {
             StepName::PlainCanBeOld => plain_can_be_old(task, &mut sessions, desk),
             StepName::WaitedIsNew => waited_is_new(task, &mut sessions),
             StepName::TimeoutToSource => timeout_to_source(task, &mut sessions, desk),
-            StepName::NothingLeaks => nothing_leaks(task, &sessions, desk),
+            StepName::NothingLeaks => nothing_leaks(task, &mut sessions, desk),
         };
         let step = done(name, result);
         let gives_up = name == StepName::Write && step.state != StepState::Passed;
@@ -226,6 +226,16 @@ fn timeout_of(task: &AcceptTask, sessions: &mut Sessions<'_>, replica: usize, de
     if let Some(why) = unreachable(sessions, replica) {
         return (StepState::Failed, why);
     }
+    // No wait would be sent, so none could time out; step 3 has failed for it.
+    if let Some(reason) = sessions
+        .why_not_wait(replica)
+        .and_then(|kind| kind.reason())
+    {
+        return (
+            StepState::NotRun,
+            vec![evidence::waits_for_nothing(name, reason)],
+        );
+    }
     let held = match hold(task, replica, desk) {
         Ok(held) => held,
         Err(why) => return (state_of(&why), evidence::not_held(name, &why)),
@@ -287,13 +297,9 @@ fn unreachable(sessions: &Sessions<'_>, replica: usize) -> Option<Vec<Phrase>> {
     Some(evidence::not_reached(&replica.server.name, why))
 }
 
-/// Step 5: on the first replica that can be reached.
-fn nothing_leaks(task: &AcceptTask, sessions: &Sessions<'_>, desk: &Desk) -> Done {
-    let reached = sessions
-        .replicas
-        .iter()
-        .find(|replica| replica.links.is_ok());
-    let Some(replica) = reached else {
+/// Step 5: on one replica.
+fn nothing_leaks(task: &AcceptTask, sessions: &mut Sessions<'_>, desk: &Desk) -> Done {
+    let Some(replica) = sessions.best_replica() else {
         return not_run("accept.why.no_replica");
     };
     let writes = task.proxy.as_ref().unwrap_or(&task.source);
@@ -301,7 +307,7 @@ fn nothing_leaks(task: &AcceptTask, sessions: &Sessions<'_>, desk: &Desk) -> Don
         &DriftTask {
             writes: writes.dial.as_ref(),
             source: task.source.dial.as_ref(),
-            replica: replica.server.dial.as_ref(),
+            replica: task.replicas[replica].dial.as_ref(),
             schema: &task.plan.schema,
             row: sessions.drift_row(),
             rounds: DRIFT_ROUNDS,

@@ -1,5 +1,6 @@
 //! `replicascope accept`: the five steps of the acceptance run.
 
+use std::collections::BTreeMap;
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
@@ -11,16 +12,19 @@ use crossbeam_channel::{RecvTimeoutError, bounded};
 use super::accept_report::{self, Circumstances};
 use super::probe::{source, sql_text, states};
 use crate::app::accepting::{
-    AcceptEvent, AcceptServer, AcceptTask, Acceptance, Faults, longest_hold,
+    AcceptDial, AcceptEvent, AcceptServer, AcceptTask, Acceptance, Faults, longest_hold,
 };
-use crate::app::cli::AcceptArgs;
+use crate::app::cli::{AcceptArgs, Given};
 use crate::app::{dialing, secrets, selection};
 use crate::link::clock;
 use crate::link::probing::ProbeDial;
 use crate::model::acceptance::{AcceptReport, AcceptVerdict, Step};
 use crate::model::phrase::{Phrase, phrase};
 use crate::model::probe::{ListedStatement, On, ProbeId, ProbePlan, ServerState};
-use crate::model::profile::{Environment, TopologyProfile, WritePermission};
+use crate::model::profile::{
+    Environment, ServerId, ServerProfile, TopologyProfile, WritePermission,
+};
+use crate::model::secret::Secret;
 use crate::model::trouble::Trouble;
 use crate::mysql::{holding, pooling};
 use crate::words::Catalogue;
@@ -86,34 +90,58 @@ fn accept(args: &AcceptArgs, words: &Catalogue) -> Result<ExitCode, Phrase> {
         (true, true) => Faults::NotConfirmed,
         (true, false) => Faults::Allowed,
     };
-    let server = |place: usize| {
-        let server = &profile.servers[place];
+    let found = Found {
+        profile: &profile,
+        passwords: &passwords,
+        source,
+    };
+    follow(found.task(plan, faults, args), &profile, args, words)
+}
+
+/// The servers as they were found.
+struct Found<'a> {
+    profile: &'a TopologyProfile,
+    passwords: &'a BTreeMap<ServerId, Secret>,
+    source: usize,
+}
+
+impl Found<'_> {
+    fn task(&self, plan: ProbePlan, faults: Faults, args: &AcceptArgs) -> AcceptTask {
+        let places = 0..self.profile.servers.len();
+        AcceptTask {
+            plan,
+            probe: ProbeId(fastrand::u32(1..)),
+            source: self.server(self.source),
+            replicas: places
+                .filter(|place| *place != self.source)
+                .map(|place| self.server(place))
+                .collect(),
+            faults,
+            proxy: args.proxy.as_ref().map(|given| self.behind(given)),
+        }
+    }
+
+    fn server(&self, place: usize) -> AcceptServer {
+        let server = &self.profile.servers[place];
         AcceptServer {
             name: server.label(),
-            dial: dialing::accept_dialer(&profile, server, passwords.get(&server.id)),
+            dial: self.dial(server),
         }
-    };
-    let proxy = args.proxy.as_ref().map(|given| {
-        let mut before = profile.servers[source].clone();
-        before.address = given.target.address.clone();
-        let password = passwords.get(&before.id);
+    }
+
+    /// The source with its account, reached by another address.
+    fn behind(&self, proxy: &Given) -> AcceptServer {
+        let mut server = self.profile.servers[self.source].clone();
+        server.address = proxy.target.address.clone();
         AcceptServer {
-            name: given.text.clone(),
-            dial: dialing::accept_dialer(&profile, &before, password),
+            name: proxy.text.clone(),
+            dial: self.dial(&server),
         }
-    });
-    let task = AcceptTask {
-        plan,
-        probe: ProbeId(fastrand::u32(1..)),
-        source: server(source),
-        replicas: (0..dials.len())
-            .filter(|place| *place != source)
-            .map(server)
-            .collect(),
-        faults,
-        proxy,
-    };
-    follow(task, &profile, args, words)
+    }
+
+    fn dial(&self, server: &ServerProfile) -> Arc<dyn AcceptDial> {
+        dialing::accept_dialer(self.profile, server, self.passwords.get(&server.id))
+    }
 }
 
 /// What a person must confirm by typing a name.
