@@ -113,7 +113,7 @@ fn show_sql(
         .map_err(|error| phrase("probe.cli.no_output").with("reason", error.to_string()))
 }
 
-fn sql_text(
+pub(super) fn sql_text(
     plan: &ProbePlan,
     profile: &TopologyProfile,
     states: &[Result<ServerState, Trouble>],
