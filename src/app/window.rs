@@ -3,6 +3,7 @@
 //! `logic` takes in what the threads reported and has it judged, `ui` draws, [`App::perform`] carries out what the person
 //! asked for. Whatever may block (keychain, disk, servers) happens on threads; this one only draws.
 
+mod acceptance;
 mod frames;
 mod perform;
 mod refused;
@@ -15,6 +16,7 @@ use std::time::Duration;
 
 use eframe::egui::{self, ViewportBuilder};
 
+use super::accepting::desk::AcceptDesk;
 use super::conductor::Conductor;
 use super::probing::Probing;
 use super::profiles::{DeskEvent, ProfileDesk};
@@ -120,6 +122,7 @@ pub struct App {
     conductor: Conductor,
     desk: ProfileDesk,
     probing: Probing,
+    accepting: AcceptDesk,
     /// Those of the desk, and the one named on the command line.
     profiles: Vec<TopologyProfile>,
     preferences: Preferences,
@@ -157,6 +160,7 @@ impl App {
             profiles: desk.profiles().to_vec(),
             desk,
             probing: Probing::default(),
+            accepting: AcceptDesk::default(),
             preferences,
             shell: ShellState::default(),
             screens: Screens::default(),
@@ -225,7 +229,7 @@ impl App {
         };
         let data = ShellData::new(&frame);
         let (screen, screens) = (self.shell.screen, &mut self.screens);
-        let board = &self.probing.board;
+        let boards = (&self.probing.board, &self.accepting.board);
         shell_ui(
             ui,
             &data,
@@ -233,7 +237,7 @@ impl App {
             &frame,
             &mut actions,
             |ui, actions| {
-                screens.ui(ui, screen, &frame, board, actions);
+                screens.ui(ui, screen, &frame, boards, actions);
             },
         );
         self.screens.questions_ui(ui, &frame, &mut actions);
@@ -251,8 +255,9 @@ impl eframe::App for App {
             self.conductor.store.judge(now);
         }
         self.probing.take_in();
+        self.accepting.take_in(self.words());
         let mut soon = self.pace.next_frame(&self.conductor.store, now);
-        if self.probing.is_busy() {
+        if self.probing.is_busy() || self.accepting.is_busy() {
             soon = soon.min(frames::WHILE_PROBING);
         }
         ctx.request_repaint_after(soon.to_duration());
@@ -276,9 +281,11 @@ impl eframe::App for App {
         self.keep_preferences();
         // side by side: each may wait half a second for what does not answer
         let (conductor, desk, probing) = (&mut self.conductor, &mut self.desk, &mut self.probing);
+        let accepting = &mut self.accepting;
         std::thread::scope(|scope| {
             scope.spawn(|| conductor.close());
             scope.spawn(|| probing.close());
+            scope.spawn(|| accepting.close());
             desk.close();
         });
     }

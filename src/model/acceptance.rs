@@ -97,6 +97,24 @@ pub struct AcceptReport {
     pub clean_up: Option<Result<(), Trouble>>,
 }
 
+/// What borrowers were handed that they should not have been: by pools with hygiene, and by pools without.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DriftTable {
+    pub lent: Beside,
+    /// Another server answered than the one asked for.
+    pub wrong_server: Beside,
+    /// Each thing a connection can carry over from its last user, and how often it did.
+    pub carried: Vec<(Phrase, Beside)>,
+    /// Asked for, and there was none left.
+    pub none_left: Beside,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Beside {
+    pub strict: u64,
+    pub sloppy: u64,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AcceptVerdict {
     Passed,

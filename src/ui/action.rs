@@ -132,6 +132,23 @@ pub enum Action {
         may_replace: bool,
     },
 
+    /// What an acceptance run would send there, to be read before.
+    DescribeAcceptance(TopologyId),
+    StartAcceptance {
+        topology: TopologyId,
+        /// A replica may be held back for a moment.
+        may_hold: bool,
+        /// What was typed where the topology's name is asked for.
+        typed: String,
+    },
+    /// No further step; whatever is held back is let go, our rows are removed.
+    StopAcceptance,
+    /// Write the report of the latest run to a file that is not there yet.
+    SaveAcceptance {
+        topology: TopologyId,
+        to: PathBuf,
+    },
+
     Language(LanguageChoice),
     Theme(ThemeChoice),
     Zoom(f32),

@@ -3,6 +3,7 @@
 //!
 //! `fonts` and `theme` are the look, `widgets` the small parts every screen is built of.
 
+pub mod acceptance;
 pub mod action;
 pub mod events;
 pub mod first_run;

@@ -10,6 +10,7 @@ mod pools;
 use std::collections::BTreeMap;
 
 use crate::link::pooling::{PoolDial, PoolUse, PooledLink};
+use crate::model::acceptance::{Beside, DriftTable};
 use crate::model::phrase::phrase;
 use crate::model::probe::ProbeRow;
 use crate::model::trouble::{Trouble, TroubleKind};
@@ -43,6 +44,26 @@ pub struct DriftReport {
     /// What the pools without hygiene know of themselves.
     pub drift: Drift,
     pub binding: BindingReport,
+}
+
+impl DriftReport {
+    /// Both sides beside each other, with every field, also those that carried nothing.
+    pub fn table(&self) -> DriftTable {
+        let beside = |count: &dyn Fn(&Handed) -> u64| Beside {
+            strict: count(&self.strict),
+            sloppy: count(&self.sloppy),
+        };
+        let carried = |field: Field| {
+            let count = move |handed: &Handed| handed.carried.get(&field).copied().unwrap_or(0);
+            (field.phrase(), beside(&count))
+        };
+        DriftTable {
+            lent: beside(&|handed| handed.lent),
+            wrong_server: beside(&|handed| handed.wrong_server),
+            carried: Field::ALL.map(carried).into(),
+            none_left: beside(&|handed| handed.none_left),
+        }
+    }
 }
 
 /// What borrowers got, as the second look saw it.

@@ -1,9 +1,11 @@
 //! The acceptance run: five steps on real sessions, one after the other, on a thread of its own (B-12).
 //!
-//! > [`steps`] does the five; [`drift`] is the fifth of them, pools with and without hygiene side by side.
+//! > [`steps`] does the five; [`drift`] is the fifth of them, pools with and without hygiene side by side. [`desk`] runs
+//! > them for the window.
 //!
 //! It is here and not in `monitor` because it drives the state machines of `routing` with sessions of `link`.
 
+pub mod desk;
 pub mod drift;
 mod evidence;
 mod sessions;
@@ -18,7 +20,7 @@ use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded, unbounded};
 use crate::link::holding::HoldDial;
 use crate::link::pooling::PoolDial;
 use crate::link::probing::ProbeDial;
-use crate::model::acceptance::{AcceptReport, Step, StepName};
+use crate::model::acceptance::{AcceptReport, DriftTable, Step, StepName};
 use crate::model::phrase::{Phrase, phrase};
 use crate::model::probe::{ProbeId, ProbePlan};
 use crate::model::time::Span;
@@ -79,6 +81,8 @@ pub enum AcceptEvent {
     Begins(StepName),
     /// Something is about to be done to a server, and how it ends.
     Does(Phrase),
+    /// The table of the fifth step, before the step is done.
+    Drifted(DriftTable),
     Done(Step),
     /// The last one.
     Ended(AcceptReport),

@@ -317,6 +317,7 @@ fn nothing_leaks(task: &AcceptTask, sessions: &mut Sessions<'_>, desk: &Desk) ->
     match drift {
         Err(why) => (StepState::Failed, evidence::trouble(&why)),
         Ok(report) => {
+            desk.tell(AcceptEvent::Drifted(report.table()));
             // Where the careless side shows nothing, the test sees nothing.
             let shows = report.sloppy.drifted() && !report.binding.by_kind.stayed();
             let clean = !report.strict.drifted() && report.binding.bound.stayed();

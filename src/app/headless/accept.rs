@@ -290,7 +290,7 @@ fn until_end(
             Ok(AcceptEvent::Ended(report)) => return Ok(Some(report)),
             Ok(AcceptEvent::Done(step)) if !args.json => print(&told(&step, words))?,
             Ok(AcceptEvent::Does(what)) => eprintln!("{}", words.say(&what)),
-            Ok(AcceptEvent::Begins(_) | AcceptEvent::Done(_)) => {}
+            Ok(AcceptEvent::Begins(_) | AcceptEvent::Drifted(_) | AcceptEvent::Done(_)) => {}
             Err(RecvTimeoutError::Timeout) => {
                 if stopping.is_some_and(|until| Instant::now() > until) {
                     return Ok(None);
@@ -314,7 +314,7 @@ fn told(step: &Step, words: &Catalogue) -> String {
     text
 }
 
-fn environment(environment: Environment) -> &'static str {
+pub fn environment(environment: Environment) -> &'static str {
     match environment {
         Environment::Production => "production",
         Environment::Staging => "staging",

@@ -27,6 +27,9 @@ impl App {
         let Some(action) = self.desk.perform(action) else {
             return;
         };
+        let Some(action) = self.perform_acceptance(action) else {
+            return;
+        };
         match action {
             Action::Open(topology) => self.open(&topology),
             Action::Close(topology) => self.close_topology(&topology),
@@ -62,7 +65,10 @@ impl App {
                 plan,
                 replica,
             } => {
-                if let Some(profile) = self.profiles.iter().find(|p| p.id == topology) {
+                if self.accepting.board.running().is_some() {
+                    let why = phrase("acceptance.refused.running");
+                    self.probing.board.refused.insert(topology, why);
+                } else if let Some(profile) = self.profiles.iter().find(|p| p.id == topology) {
                     self.probing.start(profile, plan, replica.as_ref());
                 }
             }
@@ -140,6 +146,7 @@ impl App {
     fn close_topology(&mut self, topology: &TopologyId) {
         self.pause(false);
         self.probing.forget(topology);
+        self.accepting.forget(topology);
         let servers: Vec<ServerId> = self
             .conductor
             .store
@@ -221,6 +228,8 @@ impl App {
         let dial = dialing::dialer(&profile, profile_of_server, secret);
         let probe_dial = dialing::probe_dialer(&profile, profile_of_server, secret);
         self.probing.know(topology, server, probe_dial);
+        let accept_dial = dialing::accept_dialer(&profile, profile_of_server, secret);
+        self.accepting.know(topology, server, accept_dial);
         match self.conductor.watch(&profile, profile_of_server, dial) {
             Ok(_) => {
                 self.pace.began(clock::now());

@@ -8,6 +8,8 @@ use crate::model::profile::{ServerProfile, TopologyProfile};
 use crate::model::secret::Secret;
 use crate::model::trouble::Trouble;
 use crate::ui::Frame;
+use crate::ui::acceptance::board::AcceptBoard;
+use crate::ui::acceptance::{AcceptanceData, AcceptanceState, Part, acceptance_ui, part_ui};
 use crate::ui::action::{Action, Screen};
 use crate::ui::events::{EventsData, EventsState, events_ui};
 use crate::ui::first_run::{FirstRunState, first_run_ui};
@@ -33,6 +35,7 @@ pub struct Screens {
     transactions: TransactionsState,
     semi_sync: SemiSyncState,
     probe: ProbeState,
+    acceptance: AcceptanceState,
     events: EventsState,
     profiles: ProfilesState,
     preferences: PreferencesState,
@@ -46,7 +49,7 @@ impl Screens {
         ui: &mut Ui,
         screen: Screen,
         frame: &Frame<'_>,
-        board: &ProbeBoard,
+        (probes, acceptances): (&ProbeBoard, &AcceptBoard),
         actions: &mut Vec<Action>,
     ) {
         match screen {
@@ -74,8 +77,14 @@ impl Screens {
                 semi_sync_ui(ui, &data, &mut self.semi_sync, frame, actions);
             }
             Screen::Probe => {
-                let data = ProbeData::new(frame, board, &self.probe);
-                probe_ui(ui, &data, &mut self.probe, frame, actions);
+                part_ui(ui, frame.words, &mut self.acceptance.part);
+                if self.acceptance.part == Part::Acceptance {
+                    let data = AcceptanceData::new(frame, acceptances, probes);
+                    acceptance_ui(ui, &data, &mut self.acceptance, frame, actions);
+                } else {
+                    let data = ProbeData::new(frame, probes, &self.probe);
+                    probe_ui(ui, &data, &mut self.probe, frame, actions);
+                }
             }
             Screen::Routing => {
                 let words = frame.words;

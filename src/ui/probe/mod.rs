@@ -6,13 +6,13 @@ mod cards;
 mod controls;
 mod curve;
 mod data;
-mod figures;
+pub(super) mod figures;
 mod histogram;
 mod keep;
-mod permission;
+pub(super) mod permission;
 mod run_data;
 mod timeline;
-mod wording;
+pub(super) mod wording;
 
 use std::path::PathBuf;
 
@@ -27,7 +27,7 @@ use crate::model::probe::{Awaited, DEFAULT_RATE, ProbeFlavour, ProbePlan, ReadDe
 use crate::model::profile::{ServerId, TopologyId};
 use crate::model::time::Span;
 
-pub use data::{ProbeData, ResultData, Scene};
+pub use data::{ProbeData, ResultData, Scene, SqlLine};
 
 /// Which of many runs the cards and the timeline show.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

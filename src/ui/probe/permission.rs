@@ -3,7 +3,7 @@
 use eframe::egui::{Label, RichText, Stroke, TextEdit, Ui};
 
 use super::ProbeState;
-use super::data::{Scene, SqlData};
+use super::data::{Scene, SqlData, SqlLine};
 use crate::model::phrase::phrase;
 use crate::ui::Frame;
 use crate::ui::action::Action;
@@ -110,22 +110,27 @@ fn statements_ui(ui: &mut Ui, sql: &SqlData, words: &Catalogue) {
         if sql.flavours.len() > 1 {
             ui.label(theme::note(ui, *flavour));
         }
-        ui.spacing_mut().item_spacing.y = 0.75 * UNIT;
-        for line in lines {
-            ui.horizontal_top(|ui| {
-                let (word, tone) = match line.changes_something {
-                    true => ("probe_screen.sql.writes", BadgeTone::Accent),
-                    false => ("probe_screen.sql.reads", BadgeTone::Quiet),
-                };
-                let badge = format!("{} · {}", line.on, words.text(word));
-                badge_ui(ui, &badge, tone);
-                let color = match line.changes_something {
-                    true => theme::palette(ui).text,
-                    false => theme::palette(ui).dim,
-                };
-                let text: RichText = theme::mono(&line.sql).color(color);
-                ui.add(Label::new(text).wrap());
-            });
-        }
+        lines_ui(ui, lines, words);
+    }
+}
+
+/// Each with where it goes and whether it changes something.
+pub fn lines_ui(ui: &mut Ui, lines: &[SqlLine], words: &Catalogue) {
+    ui.spacing_mut().item_spacing.y = 0.75 * UNIT;
+    for line in lines {
+        ui.horizontal_top(|ui| {
+            let (word, tone) = match line.changes_something {
+                true => ("probe_screen.sql.writes", BadgeTone::Accent),
+                false => ("probe_screen.sql.reads", BadgeTone::Quiet),
+            };
+            let badge = format!("{} · {}", line.on, words.text(word));
+            badge_ui(ui, &badge, tone);
+            let color = match line.changes_something {
+                true => theme::palette(ui).text,
+                false => theme::palette(ui).dim,
+            };
+            let text: RichText = theme::mono(&line.sql).color(color);
+            ui.add(Label::new(text).wrap());
+        });
     }
 }
