@@ -5,8 +5,8 @@
 //! is remembered by the store, while a probe is a task of several servers with a beginning and an end, and its results
 //! belong to whoever started it.
 
-mod conductor;
-mod session;
+pub(super) mod conductor;
+pub(super) mod session;
 mod workers;
 
 #[cfg(test)]
@@ -72,7 +72,7 @@ pub enum EndReason {
     Failed(Trouble),
 }
 
-enum ProbeOrder {
+pub(super) enum ProbeOrder {
     Stop,
 }
 
