@@ -215,7 +215,7 @@ fn a_server_that_does_not_answer_is_told_with_the_next_try_and_no_old_value_is_l
 #[test]
 fn digits_and_keys_work_from_anywhere() {
     let mut harness = english(fixtures::healthy());
-    harness.key_press(Key::Num6);
+    harness.key_press(Key::Num8);
     harness.run();
     assert_eq!(harness.state().shell.screen, Screen::Events);
     harness.key_press(Key::F5);

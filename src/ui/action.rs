@@ -19,18 +19,22 @@ pub enum Screen {
     Lag,
     Transactions,
     SemiSync,
+    Probe,
+    Routing,
     Events,
     Profiles,
     Settings,
 }
 
 impl Screen {
-    pub const ALL: [Screen; 8] = [
+    pub const ALL: [Screen; 10] = [
         Screen::Overview,
         Screen::Server,
         Screen::Lag,
         Screen::Transactions,
         Screen::SemiSync,
+        Screen::Probe,
+        Screen::Routing,
         Screen::Events,
         Screen::Profiles,
         Screen::Settings,

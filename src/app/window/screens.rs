@@ -21,6 +21,7 @@ use crate::ui::profiles::{
 use crate::ui::semi_sync::{SemiSyncData, SemiSyncState, semi_sync_ui};
 use crate::ui::server::{ServerData, ServerState, server_ui};
 use crate::ui::transactions::{TransactionsData, TransactionsState, transactions_ui};
+use crate::ui::widgets::empty_ui;
 
 #[derive(Default)]
 pub struct Screens {
@@ -67,6 +68,11 @@ impl Screens {
             Screen::SemiSync => {
                 let data = SemiSyncData::new(frame);
                 semi_sync_ui(ui, &data, &mut self.semi_sync, frame, actions);
+            }
+            Screen::Probe | Screen::Routing => {
+                let words = frame.words;
+                let (title, text) = ("routing_screen.title", "routing_screen.empty");
+                empty_ui(ui, words.text(title), words.text(text), None);
             }
             Screen::Events => {
                 let data = EventsData::new(frame, &mut self.events);

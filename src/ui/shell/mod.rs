@@ -118,6 +118,8 @@ pub fn screen_key(screen: Screen) -> &'static str {
         Screen::Lag => "screen.lag",
         Screen::Transactions => "screen.transactions",
         Screen::SemiSync => "screen.semi_sync",
+        Screen::Probe => "screen.probe",
+        Screen::Routing => "screen.routing",
         Screen::Events => "screen.events",
         Screen::Profiles => "screen.profiles",
         Screen::Settings => "screen.settings",
