@@ -1,6 +1,7 @@
 //! The glue: window, headless commands, actions carried out.
 
 pub mod cli;
+pub mod comparing;
 pub mod conductor;
 pub mod dialing;
 pub mod headless;
