@@ -13,9 +13,11 @@ use crate::model::server::WatchId;
 use crate::model::time::{Moment, Span};
 use crate::model::trouble::Trouble;
 use crate::monitor::prober::ProbedServer;
-use crate::monitor::workload::{Step, StepKind, Workload, WorkloadEnd, WorkloadEvent, WorkloadTask};
+use crate::monitor::workload::{
+    Step, StepKind, Workload, WorkloadEnd, WorkloadEvent, WorkloadTask,
+};
 use crate::routing::compare::{
-    Comparison, HealthSeen, Percentiles, ReadSeen, Recording, Visible, WriteSeen, compare,
+    HealthSeen, Outcome, Percentiles, ReadSeen, Recording, ReplicaSeen, Visible, WriteSeen, compare,
 };
 use crate::routing::request::{Seq, SessionKey};
 use crate::routing::strategies::{Headroom, standard};
@@ -109,7 +111,9 @@ impl ComparePlan {
             ..Plan::chat(self.seed, start)
         };
         let end = start + self.length;
-        Planner::new(plan).take_while(|planned| planned.at < end).collect()
+        Planner::new(plan)
+            .take_while(|planned| planned.at < end)
+            .collect()
     }
 }
 
@@ -146,33 +150,6 @@ struct Sightings {
     last_refusal: Option<Trouble>,
     cannot_look: BTreeMap<usize, Trouble>,
     steps_done: u32,
-}
-
-/// How one replica fared with the writes.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ReplicaSeen {
-    pub watch: WatchId,
-    pub name: String,
-    /// Writes that were seen there.
-    pub seen: u64,
-    /// Writes that were not, up to the end.
-    pub unseen: u64,
-    /// From commit to first seen.
-    pub delay: Option<Percentiles>,
-    pub trouble: Option<Trouble>,
-}
-
-/// Where a comparison stands.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Outcome {
-    pub writes: u64,
-    pub reads: u64,
-    pub refused: u32,
-    pub last_refusal: Option<Trouble>,
-    pub replicas: Vec<ReplicaSeen>,
-    /// Half of the waits for nothing took less; `None` when none was possible.
-    pub wait_round_trip: Option<Span>,
-    pub comparison: Comparison,
 }
 
 impl Comparing {
@@ -246,7 +223,9 @@ impl Comparing {
                 gtids,
             } => {
                 self.seen.steps_done += 1;
-                let Some(planned) = self.planned(step) else { return };
+                let Some(planned) = self.planned(step) else {
+                    return;
+                };
                 let (session, seq) = (planned.session, Seq(u64::from(row)));
                 self.seen.last_write.insert(session, seq);
                 let write = WriteSeen {
@@ -428,13 +407,35 @@ mod tests {
         let good = ComparePlan::default();
         assert_eq!(good.problem(), None);
         for bad in [
-            ComparePlan { rate: 0, ..good.clone() },
-            ComparePlan { rate: HIGHEST_RATE + 1, ..good.clone() },
-            ComparePlan { length: Span::ZERO, ..good.clone() },
-            ComparePlan { length: Span::from_secs(601), ..good.clone() },
-            ComparePlan { length: Span::from_secs(600), rate: 200, ..good.clone() },
-            ComparePlan { spare_per_second: Some(f64::NAN), ..good.clone() },
-            ComparePlan { schema: String::new(), ..good.clone() },
+            ComparePlan {
+                rate: 0,
+                ..good.clone()
+            },
+            ComparePlan {
+                rate: HIGHEST_RATE + 1,
+                ..good.clone()
+            },
+            ComparePlan {
+                length: Span::ZERO,
+                ..good.clone()
+            },
+            ComparePlan {
+                length: Span::from_secs(601),
+                ..good.clone()
+            },
+            ComparePlan {
+                length: Span::from_secs(600),
+                rate: 200,
+                ..good.clone()
+            },
+            ComparePlan {
+                spare_per_second: Some(f64::NAN),
+                ..good.clone()
+            },
+            ComparePlan {
+                schema: String::new(),
+                ..good.clone()
+            },
         ] {
             assert!(bad.problem().is_some(), "{bad:?}");
         }

@@ -29,6 +29,7 @@ pub fn run(cli: Cli) -> ExitCode {
         Some(Command::Watch(args)) => end(headless::watch::run(&args, words), words),
         Some(Command::Check(args)) => headless::check::run(&args, words),
         Some(Command::Probe(args)) => headless::probe::run(&args, words),
+        Some(Command::Route(args)) => headless::route::run(&args, words),
         None => end(open_window(cli.topology.as_deref()), words),
     }
 }

@@ -5,18 +5,22 @@
 
 mod frames;
 mod perform;
+mod routing;
 mod screens;
 mod startup;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use eframe::egui::{self, ViewportBuilder};
 
+use super::comparing::Comparing;
 use super::conductor::Conductor;
 use super::profiles::{DeskEvent, ProfileDesk};
 use crate::link::clock;
+use crate::link::probing::ProbeDial;
 use crate::model::phrase::{Phrase, phrase};
 use crate::model::preferences::{LanguageChoice, Preferences, ThemeChoice, WindowSize};
 use crate::model::profile::{ServerId, TopologyId, TopologyProfile};
@@ -127,6 +131,9 @@ pub struct App {
     paused: Option<Paused>,
     pace: Pace,
     startup: Startup,
+    comparing: Option<Comparing>,
+    /// How to reach the watched servers for what writes.
+    probe_dials: BTreeMap<(TopologyId, ServerId), Arc<dyn ProbeDial>>,
 }
 
 /// The picture that is held still.
@@ -160,6 +167,8 @@ impl App {
             paused: None,
             pace: Pace::default(),
             startup: Startup::default(),
+            comparing: None,
+            probe_dials: BTreeMap::new(),
         };
         app.apply_preferences(ctx);
         app.open_the_first(options.topology);
@@ -241,6 +250,8 @@ impl eframe::App for App {
         let now = clock::now();
         if self.pace.is_judging_due(now, any) {
             self.conductor.store.judge(now);
+            self.hear_comparison(now);
+            self.tell_routing_sql();
         }
         let soon = self.pace.next_frame(&self.conductor.store, now);
         ctx.request_repaint_after(soon.to_duration());
@@ -264,8 +275,14 @@ impl eframe::App for App {
         self.keep_preferences();
         // side by side: each may wait half a second for what does not answer
         let (conductor, desk) = (&mut self.conductor, &mut self.desk);
+        let comparing = self
+            .comparing
+            .take()
+            .filter(|comparing| comparing.end.is_none());
         std::thread::scope(|scope| {
             scope.spawn(|| conductor.close());
+            // rows of ours are removed first; a dead server does not hold the window for longer than its limit
+            scope.spawn(|| comparing.map(Comparing::close));
             desk.close();
         });
     }

@@ -365,8 +365,7 @@ fn start_lookers(
 ) -> std::io::Result<Vec<Looker>> {
     let one = |(place, server): (usize, &ProbedServer)| {
         let (orders, inbox) = unbounded();
-        let keeper =
-            |purpose| Keeper::new(server.dial.clone(), purpose, &task.plan);
+        let keeper = |purpose| Keeper::new(server.dial.clone(), purpose, &task.plan);
         let thread = looker::Thread::new(
             place,
             task.probe,

@@ -238,7 +238,10 @@ impl ProbeLink for MySqlProbe {
     fn present(&mut self, from: ProbeRow, to: u32) -> Result<Vec<u32>, Trouble> {
         let sql = self.sql.present(from, to);
         let rows = self.ask(Question::ProbeRead, &sql)?;
-        Ok(rows.iter().filter_map(|row| row.told(&["number"])).collect())
+        Ok(rows
+            .iter()
+            .filter_map(|row| row.told(&["number"]))
+            .collect())
     }
 
     fn wait(&mut self, target: &Gtids, limit: Duration) -> WaitSeen {

@@ -16,9 +16,7 @@ use crate::model::server::{Platform, Product, WatchId};
 use crate::model::time::Moment;
 use crate::routing::guard::Seen;
 use crate::routing::replica::Answering;
-use crate::routing::{
-    Admission, GuardRules, ReplicaHealthGuard, ReplicaView, Threads, WaitUnit,
-};
+use crate::routing::{Admission, GuardRules, ReplicaHealthGuard, ReplicaView, Threads, WaitUnit};
 
 /// Which of the guards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -163,7 +161,12 @@ fn threads(server: &Watched, judged: &ServerJudged) -> Threads {
             _ => Threads::Unknown,
         };
     }
-    let counts = |name: &str| judged.channels.get(name).is_some_and(|channel| channel.counts);
+    let counts = |name: &str| {
+        judged
+            .channels
+            .get(name)
+            .is_some_and(|channel| channel.counts)
+    };
     let running: Vec<&ThreadState> = sample
         .channels()
         .iter()

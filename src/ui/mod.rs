@@ -15,6 +15,7 @@ pub mod password;
 pub mod plot;
 pub mod preferences;
 pub mod profiles;
+pub mod routing;
 pub mod semi_sync;
 pub mod server;
 pub mod shell;

@@ -27,9 +27,9 @@ use crate::mysql::probing;
 use crate::words::{Catalogue, Language};
 
 /// Nothing was written, because it was not allowed.
-const NOT_ALLOWED: u8 = 3;
+pub(super) const NOT_ALLOWED: u8 = 3;
 /// The probe could not do what it was asked.
-const FAILED: u8 = 2;
+pub(super) const FAILED: u8 = 2;
 
 const EVENTS_IN_FLIGHT: usize = 1_024;
 const ATTENTION: Duration = Duration::from_millis(100);
@@ -64,12 +64,14 @@ fn probe(args: &ProbeArgs, words: &Catalogue) -> Result<ExitCode, Phrase> {
     let states = states(&dials, &plan);
     let allowed = args.enable_writes || profile.writes == WritePermission::Allowed;
     if !allowed {
-        show_sql(&plan, &profile, &states, words)?;
+        show_sql(probing::listed, &plan, &profile, &states, words)?;
         println!("\n-- {}", words.text("probe.cli.not_allowed"));
         return Ok(ExitCode::from(NOT_ALLOWED));
     }
     let source = source(&profile, &states)?;
-    if profile.environment.guards_writes() && !confirmed(&plan, &profile, &states, words)? {
+    if profile.environment.guards_writes()
+        && !confirmed(probing::listed, &plan, &profile, &states, words)?
+    {
         eprintln!("replicascope: {}", words.text("probe.cli.not_confirmed"));
         return Ok(ExitCode::from(NOT_ALLOWED));
     }
@@ -79,7 +81,10 @@ fn probe(args: &ProbeArgs, words: &Catalogue) -> Result<ExitCode, Phrase> {
 }
 
 /// How each server stands, asked side by side: one that is dead costs its time limit once.
-fn states(dials: &[Arc<dyn ProbeDial>], plan: &ProbePlan) -> Vec<Result<ServerState, Trouble>> {
+pub(super) fn states(
+    dials: &[Arc<dyn ProbeDial>],
+    plan: &ProbePlan,
+) -> Vec<Result<ServerState, Trouble>> {
     let ask = |dial: &Arc<dyn ProbeDial>| dial.dial_probe(ProbePurpose::Read, plan)?.state();
     std::thread::scope(|scope| {
         let threads: Vec<_> = dials
@@ -96,7 +101,7 @@ fn states(dials: &[Arc<dyn ProbeDial>], plan: &ProbePlan) -> Vec<Result<ServerSt
 }
 
 /// The server the person says it is, or the one that shows to be.
-fn source(
+pub(super) fn source(
     profile: &TopologyProfile,
     states: &[Result<ServerState, Trouble>],
 ) -> Result<usize, Phrase> {
@@ -141,21 +146,26 @@ fn task(
     }
 }
 
+/// What would be sent to servers of a product.
+pub(super) type Listed = fn(&ProbePlan, &Product) -> Vec<ListedStatement>;
+
 /// For each kind of server there is; for both when none says what it is.
-fn show_sql(
+pub(super) fn show_sql(
+    listed: Listed,
     plan: &ProbePlan,
     profile: &TopologyProfile,
     states: &[Result<ServerState, Trouble>],
     words: &Catalogue,
 ) -> Result<(), Phrase> {
     let mut out = io::stdout().lock();
-    let shown = sql_text(plan, profile, states, words);
+    let shown = sql_text(listed, plan, profile, states, words);
     out.write_all(shown.as_bytes())
         .and_then(|()| out.flush())
         .map_err(|error| phrase("probe.cli.no_output").with("reason", error.to_string()))
 }
 
 fn sql_text(
+    listed: Listed,
     plan: &ProbePlan,
     profile: &TopologyProfile,
     states: &[Result<ServerState, Trouble>],
@@ -184,7 +194,7 @@ fn sql_text(
             })
         };
         text += &format!("-- {}\n", product.flavour.name());
-        for ListedStatement { on: place, sql, .. } in probing::listed(plan, product) {
+        for ListedStatement { on: place, sql, .. } in listed(plan, product) {
             text += &format!("/* {} */ {sql}\n", on(place));
         }
     }
@@ -199,7 +209,8 @@ fn sql_text(
 }
 
 /// On production the name is typed, by a person, after the SQL was seen.
-fn confirmed(
+pub(super) fn confirmed(
+    listed: Listed,
     plan: &ProbePlan,
     profile: &TopologyProfile,
     states: &[Result<ServerState, Trouble>],
@@ -211,7 +222,7 @@ fn confirmed(
         return Ok(false);
     }
     let question = phrase("probe.cli.type_name").with("name", profile.name.as_str());
-    let sql = sql_text(plan, profile, states, words);
+    let sql = sql_text(listed, plan, profile, states, words);
     write!(err, "{sql}\n{} ", words.say(&question)).map_err(failed)?;
     err.flush().map_err(failed)?;
     let mut typed = String::new();

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use eframe::egui::{self, ViewportCommand};
 
+use super::routing::Wanted;
 use super::{App, DeskEvent};
 use crate::app::dialing;
 use crate::link::clock;
@@ -37,6 +38,24 @@ impl App {
             Action::PollNow(topology) => self.conductor.poll_now(&topology),
             Action::Pause(pause) => self.pause(pause),
             Action::PollEvery { topology, interval } => self.poll_every(&topology, interval),
+            Action::Compare {
+                topology,
+                length,
+                rate,
+                spare_per_second,
+                typed_name,
+            } => self.start_comparing(Wanted {
+                topology,
+                length,
+                rate,
+                spare_per_second,
+                typed_name,
+            }),
+            Action::StopComparing => {
+                if let Some(comparing) = &self.comparing {
+                    comparing.stop();
+                }
+            }
             Action::Copy(text) => ctx.copy_text(text),
             Action::Language(choice) => {
                 self.preferences.language = choice;
@@ -87,6 +106,9 @@ impl App {
 
     fn close_topology(&mut self, topology: &TopologyId) {
         self.pause(false);
+        if let Some(comparing) = self.comparing.as_ref().filter(|c| c.topology == *topology) {
+            comparing.stop();
+        }
         let servers: Vec<ServerId> = self
             .conductor
             .store
@@ -95,6 +117,7 @@ impl App {
             .collect();
         for server in servers {
             self.conductor.unwatch(topology, &server);
+            self.probe_dials.remove(&(topology.clone(), server));
         }
     }
 
@@ -166,6 +189,8 @@ impl App {
         };
         self.pause(false);
         let dial = dialing::dialer(&profile, profile_of_server, secret);
+        let probe_dial = dialing::probe_dialer(&profile, profile_of_server, secret);
+        self.keep_probe_dial(topology, server, probe_dial);
         match self.conductor.watch(&profile, profile_of_server, dial) {
             Ok(_) => {
                 self.pace.began(clock::now());

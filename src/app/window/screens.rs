@@ -18,6 +18,7 @@ use crate::ui::preferences::{PreferencesData, PreferencesState, preferences_ui};
 use crate::ui::profiles::{
     News, ProfilesData, ProfilesState, QuestionReport, TestReport, profiles_ui,
 };
+use crate::ui::routing::{RoutingData, RoutingState, routing_ui};
 use crate::ui::semi_sync::{SemiSyncData, SemiSyncState, semi_sync_ui};
 use crate::ui::server::{ServerData, ServerState, server_ui};
 use crate::ui::transactions::{TransactionsData, TransactionsState, transactions_ui};
@@ -30,6 +31,7 @@ pub struct Screens {
     lag: LagState,
     transactions: TransactionsState,
     semi_sync: SemiSyncState,
+    pub(super) routing: RoutingState,
     events: EventsState,
     profiles: ProfilesState,
     preferences: PreferencesState,
@@ -69,10 +71,14 @@ impl Screens {
                 let data = SemiSyncData::new(frame);
                 semi_sync_ui(ui, &data, &mut self.semi_sync, frame, actions);
             }
-            Screen::Probe | Screen::Routing => {
+            Screen::Probe => {
                 let words = frame.words;
                 let (title, text) = ("routing_screen.title", "routing_screen.empty");
                 empty_ui(ui, words.text(title), words.text(text), None);
+            }
+            Screen::Routing => {
+                let data = RoutingData::new(frame, &self.routing);
+                routing_ui(ui, &data, &mut self.routing, frame, actions);
             }
             Screen::Events => {
                 let data = EventsData::new(frame, &mut self.events);
