@@ -48,8 +48,12 @@ impl From<Percentiles> for Spread {
 }
 
 #[derive(Serialize)]
-pub struct Summary {
-    summary: bool,
+pub struct Last {
+    summary: Summary,
+}
+
+#[derive(Serialize)]
+struct Summary {
     writes: u64,
     reads: u64,
     refused_writes: u32,
@@ -94,7 +98,7 @@ pub fn rule<'a>(row: &'a Row, words: &Catalogue) -> Rule<'a> {
     }
 }
 
-pub fn last(outcome: &Outcome, end: Option<&WorkloadEnd>, words: &Catalogue) -> Summary {
+pub fn last(outcome: &Outcome, end: Option<&WorkloadEnd>, words: &Catalogue) -> Last {
     let replicas = outcome.replicas.iter().map(|replica| Replica {
         server: replica.name.clone(),
         seen: replica.seen,
@@ -102,8 +106,7 @@ pub fn last(outcome: &Outcome, end: Option<&WorkloadEnd>, words: &Catalogue) -> 
         delay: replica.delay.map(Spread::from),
         trouble: replica.trouble.as_ref().map(|why| words.say(&why.what)),
     });
-    Summary {
-        summary: true,
+    let summary = Summary {
         writes: outcome.writes,
         reads: outcome.reads,
         refused_writes: outcome.refused,
@@ -116,5 +119,6 @@ pub fn last(outcome: &Outcome, end: Option<&WorkloadEnd>, words: &Catalogue) -> 
             EndReason::Failed(trouble) => Some(words.say(&trouble.what)),
         }),
         cleaned_up: end.and_then(|end| end.clean_up.as_ref().map(Result::is_ok)),
-    }
+    };
+    Last { summary }
 }

@@ -190,7 +190,7 @@ fn lanes_ui(
         for stretch in &lane.stretches {
             stretch_ui(ui, frame, lane, stretch, bar, transform);
         }
-        let edge = Rect::from_x_y_ranges(area.x_range(), top + LANE - 3.0..=top + LANE);
+        let edge = Rect::from_x_y_ranges(area.x_range(), top + LANE - 2.0..=top + LANE);
         for stretch in &lane.guard {
             guard_ui(ui, lane, stretch, edge, transform);
         }
@@ -281,8 +281,8 @@ fn guard_ui(
     };
     let (left, right) = (x(stretch.from), x(stretch.to).max(x(stretch.from) + 2.0));
     let part = Rect::from_x_y_ranges(left..=right, edge.y_range());
-    let painted = part.with_max_y(part.max.y - 0.5);
-    ui.painter().rect_filled(painted, 1.0, palette(ui).critical);
+    // in no state's colour: it is what we would have done, not what is
+    ui.painter().rect_filled(part, 1.0, palette(ui).text);
     let id = ui
         .scope_id()
         .with(("guard", &lane.key, stretch.from.unix_micros()));

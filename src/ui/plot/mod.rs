@@ -65,7 +65,7 @@ pub struct PlotLane {
     pub guard: Vec<GuardStretch>,
 }
 
-/// A stretch of time on the edge of a lane, with the sentence its hover text says.
+/// A stretch of time under a lane, with the sentence its hover text says.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GuardStretch {
     pub from: Moment,

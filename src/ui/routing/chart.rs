@@ -25,6 +25,8 @@ pub fn chart_ui(ui: &mut Ui, rows: &[RuleRow], frame: &Frame<'_>) {
         .allow_zoom(false)
         .allow_scroll(false)
         .allow_boxed_zoom(false)
+        .show_grid(false)
+        .show_background(false)
         .show_x(false)
         .show_y(false)
         .include_x(-0.04 * most_ms)
@@ -49,7 +51,7 @@ pub fn chart_ui(ui: &mut Ui, rows: &[RuleRow], frame: &Frame<'_>) {
                 false => palette.ok,
             };
             plot.points(dot(&place.label, at, color));
-            let above = PlotPoint::new(at[0], at[1] + 0.03 * most_stale);
+            let above = PlotPoint::new(at[0] + 0.012 * most_ms, at[1] + 0.02 * most_stale);
             let text = theme::strong(&place.label).color(palette.text);
             let name = format!("label {}", place.label);
             plot.text(Text::new(name, above, text).anchor(Align2::LEFT_BOTTOM));

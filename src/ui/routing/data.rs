@@ -207,12 +207,7 @@ fn rule_row(words: &Catalogue, number: usize, row: &Row) -> RuleRow {
     RuleRow {
         number,
         name: words.say(&row.name),
-        sign: match (row.stale, row.undecided + row.refused, row.judged) {
-            (_, _, 0) => Sign::Unknown,
-            (0, 0, _) => Sign::Ok,
-            (0, _, _) => Sign::Unknown,
-            _ => Sign::Warning,
-        },
+        sign: sign(row),
         promise: words.say(&promise(row.promise)),
         stale: share(stale_share),
         stale_hover: words.say(
@@ -237,6 +232,17 @@ fn rule_row(words: &Catalogue, number: usize, row: &Row) -> RuleRow {
     }
 }
 
+/// Fresh only by promise is well: what came out fresh by luck may not tomorrow.
+fn sign(row: &Row) -> Sign {
+    match (row.stale, row.undecided + row.refused, row.promise) {
+        _ if row.judged == 0 => Sign::Unknown,
+        (0, 0, Promise::Nothing) => Sign::NotApplicable,
+        (0, 0, _) => Sign::Ok,
+        (0, _, _) => Sign::Unknown,
+        _ => Sign::Warning,
+    }
+}
+
 fn promise(promise: Promise) -> Phrase {
     match promise {
         Promise::Strong => phrase("rules.promise.strong"),
@@ -251,9 +257,13 @@ fn promise(promise: Promise) -> Phrase {
 fn fallbacks(words: &Catalogue, row: &Row) -> String {
     let mut all: Vec<(&&str, &u64)> = row.fallbacks.iter().collect();
     all.sort_by_key(|(_, times)| std::cmp::Reverse(**times));
-    let each = all
-        .into_iter()
-        .map(|(code, times)| format!("{} {}", words.count(*times), words.text(fallback_key(code))));
+    let each = all.into_iter().map(|(code, times)| {
+        format!(
+            "{} × {}",
+            words.count(*times),
+            words.text(fallback_key(code))
+        )
+    });
     let text = each.collect::<Vec<_>>().join("; ");
     if text.is_empty() { dash() } else { text }
 }

@@ -99,7 +99,7 @@ fn rules_ui(ui: &mut Ui, rows: &[RuleRow], sorting: &mut Sorting, frame: &Frame<
     let words = frame.words;
     let narrow = ui.available_width() < 230.0 * UNIT;
     let mut columns = vec![
-        Column::numbers(words.text("rules.column.number"), 7.0 * UNIT),
+        Column::numbers(words.text("rules.column.number"), 9.0 * UNIT),
         Column::words(words.text("rules.column.rule"), 50.0 * UNIT).rest(),
         Column::numbers(words.text("rules.column.stale"), 19.0 * UNIT),
         Column::numbers(words.text("rules.column.p50"), 17.0 * UNIT),

@@ -108,7 +108,7 @@ pub fn guards_ui(ui: &mut Ui, rows: &[GuardRow], frame: &Frame<'_>) {
         let width = (ui.available_width() - 30.0 * UNIT) / 2.0 - 3.0 * UNIT;
         Grid::new("guards")
             .num_columns(3)
-            .spacing([3.0 * UNIT, 2.0 * UNIT])
+            .spacing([3.0 * UNIT, 4.0 * UNIT])
             .show(ui, |ui| {
                 ui.label(theme::note(ui, words.text("rules.guard.replica")));
                 for key in ["rules.guard.three_seconds", "rules.guard.one_second"] {
@@ -116,7 +116,7 @@ pub fn guards_ui(ui: &mut Ui, rows: &[GuardRow], frame: &Frame<'_>) {
                 }
                 ui.end_row();
                 for row in rows {
-                    ui.label(theme::strong(&row.replica));
+                    ui.vertical(|ui| ui.label(theme::strong(&row.replica)));
                     for cell in &row.cells {
                         cell_ui(ui, cell, width);
                     }
@@ -128,6 +128,7 @@ pub fn guards_ui(ui: &mut Ui, rows: &[GuardRow], frame: &Frame<'_>) {
 
 fn cell_ui(ui: &mut Ui, cell: &GuardCell, width: f32) {
     ui.vertical(|ui| {
+        ui.spacing_mut().item_spacing.y = 0.5 * UNIT;
         ui.set_width(width.max(40.0 * UNIT));
         sign_word_ui(ui, cell.sign, theme::strong(&cell.word));
         for text in [&cell.note, &cell.past] {
