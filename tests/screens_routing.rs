@@ -265,7 +265,7 @@ fn where_writing_is_not_allowed_there_is_no_button_and_a_way_to_the_profile() {
     window.scene.profiles[0].writes = WritePermission::default();
     let mut harness = harness(window, WIDE, Theme::Dark);
     assert!(harness.query_by_label("Compare the rules").is_none());
-    harness.get_by_label("Allow it in the profile").click();
+    harness.get_by_label("Allow it on the Probe screen").click();
     harness.run();
     assert!(matches!(
         harness.state().actions.last(),

@@ -5,6 +5,7 @@ pub mod comparing;
 pub mod conductor;
 pub mod dialing;
 pub mod headless;
+pub mod probing;
 pub mod profiles;
 pub mod secrets;
 pub mod selection;

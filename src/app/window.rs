@@ -9,7 +9,6 @@ mod routing;
 mod screens;
 mod startup;
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,9 +17,9 @@ use eframe::egui::{self, ViewportBuilder};
 
 use super::comparing::Comparing;
 use super::conductor::Conductor;
+use super::probing::Probing;
 use super::profiles::{DeskEvent, ProfileDesk};
 use crate::link::clock;
-use crate::link::probing::ProbeDial;
 use crate::model::phrase::{Phrase, phrase};
 use crate::model::preferences::{LanguageChoice, Preferences, ThemeChoice, WindowSize};
 use crate::model::profile::{ServerId, TopologyId, TopologyProfile};
@@ -121,6 +120,7 @@ fn viewport(size: Option<WindowSize>) -> ViewportBuilder {
 pub struct App {
     conductor: Conductor,
     desk: ProfileDesk,
+    probing: Probing,
     /// Those of the desk, and the one named on the command line.
     profiles: Vec<TopologyProfile>,
     preferences: Preferences,
@@ -132,8 +132,6 @@ pub struct App {
     pace: Pace,
     startup: Startup,
     comparing: Option<Comparing>,
-    /// How to reach the watched servers for what writes.
-    probe_dials: BTreeMap<(TopologyId, ServerId), Arc<dyn ProbeDial>>,
 }
 
 /// The picture that is held still.
@@ -159,6 +157,7 @@ impl App {
             conductor: Conductor::default(),
             profiles: desk.profiles().to_vec(),
             desk,
+            probing: Probing::default(),
             preferences,
             shell: ShellState::default(),
             screens: Screens::default(),
@@ -168,7 +167,6 @@ impl App {
             pace: Pace::default(),
             startup: Startup::default(),
             comparing: None,
-            probe_dials: BTreeMap::new(),
         };
         app.apply_preferences(ctx);
         app.open_the_first(options.topology);
@@ -228,6 +226,7 @@ impl App {
         };
         let data = ShellData::new(&frame);
         let (screen, screens) = (self.shell.screen, &mut self.screens);
+        let board = &self.probing.board;
         shell_ui(
             ui,
             &data,
@@ -235,7 +234,7 @@ impl App {
             &frame,
             &mut actions,
             |ui, actions| {
-                screens.ui(ui, screen, &frame, actions);
+                screens.ui(ui, screen, &frame, board, actions);
             },
         );
         self.screens.questions_ui(ui, &frame, &mut actions);
@@ -251,9 +250,13 @@ impl eframe::App for App {
         if self.pace.is_judging_due(now, any) {
             self.conductor.store.judge(now);
             self.hear_comparison(now);
-            self.tell_routing_sql();
+            self.tell_routing();
         }
-        let soon = self.pace.next_frame(&self.conductor.store, now);
+        self.probing.take_in();
+        let mut soon = self.pace.next_frame(&self.conductor.store, now);
+        if self.probing.is_busy() {
+            soon = soon.min(frames::WHILE_PROBING);
+        }
         ctx.request_repaint_after(soon.to_duration());
     }
 
@@ -274,14 +277,12 @@ impl eframe::App for App {
     fn on_exit(&mut self, _: Option<&eframe::glow::Context>) {
         self.keep_preferences();
         // side by side: each may wait half a second for what does not answer
-        let (conductor, desk) = (&mut self.conductor, &mut self.desk);
-        let comparing = self
-            .comparing
-            .take()
-            .filter(|comparing| comparing.end.is_none());
+        let (conductor, desk, probing) = (&mut self.conductor, &mut self.desk, &mut self.probing);
+        let comparing = self.comparing.take().filter(|c| c.end.is_none());
         std::thread::scope(|scope| {
             scope.spawn(|| conductor.close());
-            // rows of ours are removed first; a dead server does not hold the window for longer than its limit
+            scope.spawn(|| probing.close());
+            // rows of ours are removed first, within a limit
             scope.spawn(|| comparing.map(Comparing::close));
             desk.close();
         });

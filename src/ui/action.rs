@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use crate::model::preferences::{LanguageChoice, Preferences, ThemeChoice};
+use crate::model::probe::ProbePlan;
 use crate::model::profile::{
     Field, HeartbeatTable, SecretKey, ServerId, TopologyId, TopologyProfile,
 };
@@ -111,6 +112,39 @@ pub enum Action {
     },
     StopComparing,
 
+    /// What a probe by this plan would send there, to be read before the first run.
+    DescribeProbe {
+        topology: TopologyId,
+        plan: ProbePlan,
+    },
+    /// Probes may write here, for this session or, if `remember`, from now on. Refused on production unless the
+    /// topology's name was typed.
+    EnableWrites {
+        topology: TopologyId,
+        typed: String,
+        remember: bool,
+    },
+    StartProbe {
+        topology: TopologyId,
+        plan: ProbePlan,
+        /// None: all replicas.
+        replica: Option<ServerId>,
+    },
+    /// No further run; our rows are removed.
+    StopProbe,
+    /// Keep the result of the latest probe to compare later ones with.
+    SaveProbe {
+        topology: TopologyId,
+        name: String,
+    },
+    ExportProbe {
+        topology: TopologyId,
+        format: ExportFormat,
+        to: PathBuf,
+        /// The dialog has asked.
+        may_replace: bool,
+    },
+
     Language(LanguageChoice),
     Theme(ThemeChoice),
     Zoom(f32),
@@ -123,6 +157,17 @@ pub enum Action {
 pub enum FilePurpose {
     Import,
     Export(Vec<TopologyId>),
+    ProbeResult(ExportFormat),
     /// A path in the profile form.
     Field(Field),
+}
+
+/// How a probe's result is written to a file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ExportFormat {
+    /// One line for each run and replica.
+    #[default]
+    Csv,
+    /// The same as objects, a summary last: what the command prints.
+    Json,
 }

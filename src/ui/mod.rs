@@ -14,6 +14,7 @@ pub mod panels;
 pub mod password;
 pub mod plot;
 pub mod preferences;
+pub mod probe;
 pub mod profiles;
 pub mod routing;
 pub mod semi_sync;

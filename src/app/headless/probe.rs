@@ -9,15 +9,15 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, bounded};
 
 use super::probe_json;
 use crate::app::cli::ProbeArgs;
+use crate::app::probing::prepare::{self, Listed};
 use crate::app::{dialing, secrets, selection};
-use crate::link::probing::{ProbeDial, ProbePurpose};
+use crate::link::probing::ProbeDial;
 use crate::model::phrase::{Phrase, phrase};
 use crate::model::probe::{
     ListedStatement, Met, On, Precondition, ProbeId, ProbePlan, ProbeRun, ProbeSummary,
-    ServerState, Verdict, choose_source,
+    ServerState, Verdict,
 };
-use crate::model::profile::{ExpectedRole, TopologyProfile, WritePermission};
-use crate::model::server::Product;
+use crate::model::profile::{TopologyProfile, WritePermission};
 use crate::model::time::Span;
 use crate::model::trouble::Trouble;
 use crate::monitor::prober::{
@@ -61,14 +61,14 @@ fn probe(args: &ProbeArgs, words: &Catalogue) -> Result<ExitCode, Phrase> {
         .iter()
         .map(|server| dialing::probe_dialer(&profile, server, passwords.get(&server.id)))
         .collect();
-    let states = states(&dials, &plan);
+    let states = prepare::states(&dials, &plan);
     let allowed = args.enable_writes || profile.writes == WritePermission::Allowed;
     if !allowed {
         show_sql(probing::listed, &plan, &profile, &states, words)?;
         println!("\n-- {}", words.text("probe.cli.not_allowed"));
         return Ok(ExitCode::from(NOT_ALLOWED));
     }
-    let source = source(&profile, &states)?;
+    let source = prepare::source(&profile, &states)?;
     if profile.environment.guards_writes()
         && !confirmed(probing::listed, &plan, &profile, &states, words)?
     {
@@ -78,51 +78,6 @@ fn probe(args: &ProbeArgs, words: &Catalogue) -> Result<ExitCode, Phrase> {
     let task = task(plan, &profile, &dials, source);
     let names: Vec<String> = task.replicas.iter().map(|s| s.name.clone()).collect();
     watch(task, &names, args.json, words)
-}
-
-/// How each server stands, asked side by side: one that is dead costs its time limit once.
-pub(super) fn states(
-    dials: &[Arc<dyn ProbeDial>],
-    plan: &ProbePlan,
-) -> Vec<Result<ServerState, Trouble>> {
-    let ask = |dial: &Arc<dyn ProbeDial>| dial.dial_probe(ProbePurpose::Read, plan)?.state();
-    std::thread::scope(|scope| {
-        let threads: Vec<_> = dials
-            .iter()
-            .map(|dial| scope.spawn(move || ask(dial)))
-            .collect();
-        let joined = threads.into_iter().map(|thread| {
-            thread
-                .join()
-                .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        });
-        joined.collect()
-    })
-}
-
-/// The server the person says it is, or the one that shows to be.
-pub(super) fn source(
-    profile: &TopologyProfile,
-    states: &[Result<ServerState, Trouble>],
-) -> Result<usize, Phrase> {
-    let said = |role| move |server: &&crate::model::profile::ServerProfile| server.role == role;
-    let mut named = profile.servers.iter().filter(said(ExpectedRole::Source));
-    if let (Some(only), None) = (named.next(), named.next()) {
-        let place = profile
-            .servers
-            .iter()
-            .position(|server| server.id == only.id);
-        return place.ok_or_else(|| phrase("probe.cli.no_source"));
-    }
-    let known: Vec<Option<ServerState>> = states.iter().map(|s| s.as_ref().ok().cloned()).collect();
-    choose_source(&known).ok_or_else(|| {
-        match states.iter().find_map(|state| state.as_ref().err()) {
-            Some(trouble) => {
-                phrase("probe.cli.no_source_because").with("why", trouble.what.clone())
-            }
-            None => phrase("probe.cli.no_source"),
-        }
-    })
 }
 
 fn task(
@@ -146,9 +101,6 @@ fn task(
     }
 }
 
-/// What would be sent to servers of a product.
-pub(super) type Listed = fn(&ProbePlan, &Product) -> Vec<ListedStatement>;
-
 /// For each kind of server there is; for both when none says what it is.
 pub(super) fn show_sql(
     listed: Listed,
@@ -171,40 +123,22 @@ fn sql_text(
     states: &[Result<ServerState, Trouble>],
     words: &Catalogue,
 ) -> String {
-    let mut products: Vec<Product> = Vec::new();
-    for state in states.iter().flatten() {
-        if !products
-            .iter()
-            .any(|known| known.flavour == state.product.flavour)
-        {
-            products.push(state.product.clone());
-        }
-    }
-    if products.is_empty() {
-        products = ["8.0.0", "10.11.0-MariaDB"]
-            .map(|v| Product::from_text(v, ""))
-            .into();
-    }
+    let known = states.iter().flatten().map(|state| state.product.clone());
     let mut text = String::new();
-    for product in &products {
+    for (flavour, statements) in prepare::listed_by(listed, plan, known) {
         let on = |on: On| {
             words.text(match on {
                 On::Source => "probe.on.source",
                 On::Replica => "probe.on.replica",
             })
         };
-        text += &format!("-- {}\n", product.flavour.name());
-        for ListedStatement { on: place, sql, .. } in listed(plan, product) {
+        text += &format!("-- {flavour}\n");
+        for ListedStatement { on: place, sql, .. } in statements {
             text += &format!("/* {} */ {sql}\n", on(place));
         }
     }
-    let account = profile
-        .servers
-        .iter()
-        .find_map(|server| profile.account_for(server));
-    let user = account.map_or("replicascope", |(account, _)| account.user.as_str());
     text += &format!("-- {}\n", words.text("probe.cli.grants"));
-    text += &format!("-- {}\n", probing::account_sql(&plan.schema, user));
+    text += &format!("-- {}\n", prepare::grant(plan, profile));
     text
 }
 

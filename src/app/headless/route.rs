@@ -5,11 +5,12 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::probe::{FAILED, NOT_ALLOWED, confirmed, show_sql, source, states};
+use super::probe::{FAILED, NOT_ALLOWED, confirmed, show_sql};
 use super::route_json;
 use crate::app::cli::RouteArgs;
 use crate::app::comparing::{Comparing, Servers};
 use crate::app::conductor::Conductor;
+use crate::app::probing::prepare;
 use crate::app::{dialing, secrets, selection};
 use crate::link::clock;
 use crate::link::probing::ProbeDial;
@@ -57,7 +58,7 @@ fn route(args: &RouteArgs, words: &Catalogue) -> Result<ExitCode, Phrase> {
         .map(|server| dialing::probe_dialer(&profile, server, passwords.get(&server.id)))
         .collect();
     let probe_plan = plan.probe_plan();
-    let states = states(&dials, &probe_plan);
+    let states = prepare::states(&dials, &probe_plan);
     let listed = probing::listed_for_workload;
     let allowed = args.enable_writes || profile.writes == WritePermission::Allowed;
     if !allowed {
@@ -65,7 +66,7 @@ fn route(args: &RouteArgs, words: &Catalogue) -> Result<ExitCode, Phrase> {
         println!("\n-- {}", words.text("probe.cli.not_allowed"));
         return Ok(ExitCode::from(NOT_ALLOWED));
     }
-    let source = source(&profile, &states)?;
+    let source = prepare::source(&profile, &states)?;
     if profile.environment.guards_writes()
         && !confirmed(listed, &probe_plan, &profile, &states, words)?
     {

@@ -5,7 +5,7 @@ use crossbeam_channel::Sender;
 
 use super::disk::DiskJob;
 use super::{Answer, Report};
-use crate::ui::action::FilePurpose;
+use crate::ui::action::{ExportFormat, FilePurpose};
 use crate::ui::profiles::News;
 
 pub(super) fn start(purpose: FilePurpose, report: Report, disk: Sender<DiskJob>) {
@@ -42,6 +42,14 @@ fn choose(purpose: &FilePurpose) -> Option<std::path::PathBuf> {
         FilePurpose::Export(_) => dialog
             .add_filter("TOML", &["toml"])
             .set_file_name("replicascope-profiles.toml")
+            .save_file(),
+        FilePurpose::ProbeResult(ExportFormat::Csv) => dialog
+            .add_filter("CSV", &["csv"])
+            .set_file_name("replicascope-probe.csv")
+            .save_file(),
+        FilePurpose::ProbeResult(ExportFormat::Json) => dialog
+            .add_filter("JSON", &["json"])
+            .set_file_name("replicascope-probe.json")
             .save_file(),
         FilePurpose::Field(_) => dialog.pick_file(),
     }

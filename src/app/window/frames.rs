@@ -14,6 +14,9 @@ const FIRST_READINGS_WITHIN: Span = Span::from_secs(10);
 const AT_FIRST_EVERY: Span = Span::from_millis(100);
 const LATER_EVERY: Span = Span::from_secs(1);
 
+/// Results of a probe come faster than anybody reads; they are drawn so often.
+pub const WHILE_PROBING: Span = Span::from_millis(100);
+
 #[derive(Debug, Default)]
 pub struct Pace {
     judged_at: Option<Moment>,

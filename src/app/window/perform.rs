@@ -10,7 +10,8 @@ use crate::app::dialing;
 use crate::link::clock;
 use crate::model::phrase::{Phrase, phrase};
 use crate::model::preferences::{ZOOM_MAX, ZOOM_MIN};
-use crate::model::profile::{Intervals, ServerId, TopologyId};
+use crate::model::probe::ProbePlan;
+use crate::model::profile::{Intervals, ServerId, TopologyId, TopologyProfile, WritePermission};
 use crate::model::secret::Secret;
 use crate::model::time::Span;
 use crate::ui::action::{Action, Screen};
@@ -69,9 +70,60 @@ impl App {
                 self.preferences.zoom = zoom.clamp(ZOOM_MIN, ZOOM_MAX);
                 self.preferences_changed(ctx);
             }
+            Action::DescribeProbe { topology, plan } => self.describe_probe(&topology, plan),
+            Action::EnableWrites {
+                topology,
+                typed,
+                remember,
+            } => self.enable_writes(&topology, &typed, remember),
+            Action::StartProbe {
+                topology,
+                plan,
+                replica,
+            } => {
+                if let Some(profile) = self.profiles.iter().find(|p| p.id == topology) {
+                    self.probing.start(profile, plan, replica.as_ref());
+                }
+            }
+            Action::StopProbe => self.probing.stop(),
+            Action::SaveProbe { topology, name } => self.probing.keep(&topology, &name),
+            Action::ExportProbe {
+                topology,
+                format,
+                to,
+                may_replace,
+            } => {
+                let words = self.words();
+                self.probing
+                    .export(&topology, format, to, may_replace, words);
+            }
             Action::Quit => ctx.send_viewport_cmd(ViewportCommand::Close),
             // the desk's own; it has taken them
             _ => {}
+        }
+    }
+
+    fn describe_probe(&mut self, topology: &TopologyId, plan: ProbePlan) {
+        let Some(profile) = self.profiles.iter().find(|p| p.id == *topology) else {
+            return;
+        };
+        let servers = self.conductor.store.servers_of(topology);
+        let known = servers.filter_map(|server| Some(server.last_known.as_ref()?.product.clone()));
+        self.probing.describe(profile, plan, known);
+    }
+
+    /// A refusal stands on the screen that asked.
+    fn enable_writes(&mut self, topology: &TopologyId, typed: &str, remember: bool) {
+        let Some(profile) = self.profiles.iter().find(|p| p.id == *topology) else {
+            return;
+        };
+        let enabled = self.probing.enable(profile, typed);
+        if enabled && remember && profile.writes != WritePermission::Allowed {
+            let profile = TopologyProfile {
+                writes: WritePermission::Allowed,
+                ..profile.clone()
+            };
+            self.desk.perform(Action::SaveProfile(profile));
         }
     }
 
@@ -106,6 +158,7 @@ impl App {
 
     fn close_topology(&mut self, topology: &TopologyId) {
         self.pause(false);
+        self.probing.forget(topology);
         if let Some(comparing) = self.comparing.as_ref().filter(|c| c.topology == *topology) {
             comparing.stop();
         }
@@ -117,7 +170,6 @@ impl App {
             .collect();
         for server in servers {
             self.conductor.unwatch(topology, &server);
-            self.probe_dials.remove(&(topology.clone(), server));
         }
     }
 
@@ -190,7 +242,7 @@ impl App {
         self.pause(false);
         let dial = dialing::dialer(&profile, profile_of_server, secret);
         let probe_dial = dialing::probe_dialer(&profile, profile_of_server, secret);
-        self.keep_probe_dial(topology, server, probe_dial);
+        self.probing.know(topology, server, probe_dial);
         match self.conductor.watch(&profile, profile_of_server, dial) {
             Ok(_) => {
                 self.pace.began(clock::now());

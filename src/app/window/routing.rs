@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use super::App;
 use crate::app::comparing::{ComparePlan, Comparing, Servers};
+use crate::app::probing::prepare;
 use crate::link::clock;
-use crate::link::probing::ProbeDial;
 use crate::model::finding::Role;
 use crate::model::phrase::{Phrase, phrase};
 use crate::model::probe::{DEFAULT_SCHEMA, Met};
-use crate::model::profile::{ExpectedRole, TopologyId, TopologyProfile, WritePermission};
+use crate::model::profile::{ExpectedRole, TopologyId, TopologyProfile};
 use crate::model::server::Product;
 use crate::model::time::{Moment, Span};
 use crate::monitor::prober::{EndReason, ProbedServer};
@@ -45,7 +45,7 @@ impl App {
         let profile = self.profile(&wanted.topology).cloned();
         let profile = profile.ok_or_else(|| phrase("rules.plan.no_source"))?;
         // The screen asks for both; here nothing is taken on trust.
-        if profile.writes != WritePermission::Allowed {
+        if !self.probing.board.may_write(&profile) {
             return Err(phrase("rules.plan.not_allowed"));
         }
         let typed = wanted.typed_name.trim();
@@ -80,9 +80,7 @@ impl App {
         let mut replicas = Vec::new();
         for server in &profile.servers {
             let watch = self.conductor.watch_of(&profile.id, &server.id);
-            let dial = self
-                .probe_dials
-                .get(&(profile.id.clone(), server.id.clone()));
+            let dial = self.probing.dial(&profile.id, &server.id);
             let (Some(watch), Some(dial)) = (watch, dial) else {
                 continue;
             };
@@ -110,16 +108,6 @@ impl App {
             }),
             _ => Err(phrase("rules.plan.no_source")),
         }
-    }
-
-    pub(super) fn keep_probe_dial(
-        &mut self,
-        topology: &TopologyId,
-        server: &crate::model::profile::ServerId,
-        dial: Arc<dyn ProbeDial>,
-    ) {
-        self.probe_dials
-            .insert((topology.clone(), server.clone()), dial);
     }
 
     /// Takes in what the comparison reported.
@@ -160,8 +148,12 @@ impl App {
         });
     }
 
-    /// What would be sent, before it is.
-    pub(super) fn tell_routing_sql(&mut self) {
+    /// Where writing is allowed, and what would be sent, before it is.
+    pub(super) fn tell_routing(&mut self) {
+        let enabled = &self.probing.board.enabled;
+        if self.screens.routing.enabled != *enabled {
+            self.screens.routing.enabled = enabled.clone();
+        }
         if self.shell.screen != Screen::Routing {
             return;
         }
@@ -173,28 +165,19 @@ impl App {
             return;
         }
         let plan = ComparePlan::default().probe_plan();
-        let mut products: Vec<&Product> = Vec::new();
-        for server in self.conductor.store.servers_of(&topology) {
-            let Some(sample) = &server.last_known else {
-                continue;
-            };
-            let is_new = |known: &&Product| known.flavour != sample.product.flavour;
-            if products.iter().all(is_new) {
-                products.push(&sample.product);
-            }
-        }
-        if products.is_empty() {
+        let known = self.conductor.store.servers_of(&topology);
+        let known = known.filter_map(|server| server.last_known.as_ref());
+        let known: Vec<Product> = known.map(|sample| sample.product.clone()).collect();
+        if known.is_empty() {
             return;
         }
         let mut text = String::new();
-        for product in products {
-            text += &format!("-- {}\n", product.flavour.name());
-            for listed in probing::listed_for_workload(&plan, product) {
-                text += &format!(
-                    "/* {} */ {}\n",
-                    self.words().text(listed.on.key()),
-                    listed.sql
-                );
+        let list = prepare::listed_by(probing::listed_for_workload, &plan, known.into_iter());
+        for (flavour, statements) in list {
+            text += &format!("-- {flavour}\n");
+            for listed in statements {
+                let on = self.words().text(listed.on.key());
+                text += &format!("/* {on} */ {}\n", listed.sql);
             }
         }
         self.screens.routing.sql = Some((topology, text));

@@ -15,6 +15,8 @@ use crate::ui::lag::{LagData, LagState, lag_ui};
 use crate::ui::overview::{OverviewData, OverviewState, overview_ui};
 use crate::ui::password::{PasswordState, password_ui};
 use crate::ui::preferences::{PreferencesData, PreferencesState, preferences_ui};
+use crate::ui::probe::board::ProbeBoard;
+use crate::ui::probe::{ProbeData, ProbeState, probe_ui};
 use crate::ui::profiles::{
     News, ProfilesData, ProfilesState, QuestionReport, TestReport, profiles_ui,
 };
@@ -22,7 +24,6 @@ use crate::ui::routing::{RoutingData, RoutingState, routing_ui};
 use crate::ui::semi_sync::{SemiSyncData, SemiSyncState, semi_sync_ui};
 use crate::ui::server::{ServerData, ServerState, server_ui};
 use crate::ui::transactions::{TransactionsData, TransactionsState, transactions_ui};
-use crate::ui::widgets::empty_ui;
 
 #[derive(Default)]
 pub struct Screens {
@@ -31,6 +32,7 @@ pub struct Screens {
     lag: LagState,
     transactions: TransactionsState,
     semi_sync: SemiSyncState,
+    probe: ProbeState,
     pub(super) routing: RoutingState,
     events: EventsState,
     profiles: ProfilesState,
@@ -45,6 +47,7 @@ impl Screens {
         ui: &mut Ui,
         screen: Screen,
         frame: &Frame<'_>,
+        board: &ProbeBoard,
         actions: &mut Vec<Action>,
     ) {
         match screen {
@@ -72,9 +75,8 @@ impl Screens {
                 semi_sync_ui(ui, &data, &mut self.semi_sync, frame, actions);
             }
             Screen::Probe => {
-                let words = frame.words;
-                let (title, text) = ("routing_screen.title", "routing_screen.empty");
-                empty_ui(ui, words.text(title), words.text(text), None);
+                let data = ProbeData::new(frame, board, &self.probe);
+                probe_ui(ui, &data, &mut self.probe, frame, actions);
             }
             Screen::Routing => {
                 let data = RoutingData::new(frame, &self.routing);
@@ -103,6 +105,7 @@ impl Screens {
     /// Every form hears all of it and takes what concerns it.
     pub fn hear(&mut self, news: &News) {
         self.profiles.hear(news);
+        self.probe.hear(news);
         self.preferences.hear(news);
         self.first_run.hear(news);
         self.password.hear(news);

@@ -38,7 +38,7 @@ pub fn controls_ui(
                     words.text(text),
                     Some(words.text(step)),
                 ) {
-                    actions.push(Action::Show(Screen::Profiles));
+                    actions.push(Action::Show(Screen::Probe));
                 }
             }
             Err(StartProblem::NothingToCompare) => {

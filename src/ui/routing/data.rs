@@ -98,7 +98,7 @@ impl RoutingData {
             .as_ref()
             .filter(|(topology, _)| *topology == profile.id);
         RoutingData::Shown(Box::new(Shown {
-            start: may_start(frame, profile),
+            start: may_start(frame, profile, state),
             must_type: profile
                 .environment
                 .guards_writes()
@@ -114,8 +114,13 @@ impl RoutingData {
     }
 }
 
-fn may_start(frame: &Frame<'_>, profile: &TopologyProfile) -> Result<(), StartProblem> {
-    if profile.writes != WritePermission::Allowed {
+fn may_start(
+    frame: &Frame<'_>,
+    profile: &TopologyProfile,
+    state: &RoutingState,
+) -> Result<(), StartProblem> {
+    let enabled = state.enabled.contains(&profile.id);
+    if profile.writes != WritePermission::Allowed && !enabled {
         return Err(StartProblem::NotAllowed);
     }
     if frame.store.replica_views(&profile.id).is_empty() {

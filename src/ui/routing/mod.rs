@@ -13,6 +13,8 @@ pub use draw::routing_ui;
 pub use guards::{GuardCell, GuardRow};
 pub use report::Report;
 
+use std::collections::BTreeSet;
+
 use crate::model::profile::TopologyId;
 use crate::model::time::Span;
 use crate::ui::widgets::Sorting;
@@ -31,6 +33,8 @@ pub struct RoutingState {
     pub sorting: Sorting,
     /// The last comparison of each topology is kept by the program; this is the one on show.
     pub report: Option<Report>,
+    /// Where writing is allowed for this session, besides what the profiles say.
+    pub enabled: BTreeSet<TopologyId>,
     /// What would be sent, for which topology.
     pub sql: Option<(TopologyId, String)>,
 }
@@ -45,6 +49,7 @@ impl Default for RoutingState {
             typed: String::new(),
             sorting: Sorting::by(0),
             report: None,
+            enabled: BTreeSet::new(),
             sql: None,
         }
     }
