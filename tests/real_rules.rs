@@ -127,6 +127,10 @@ fn two_seconds_behind(topology: Topology) {
     );
     let limited = &rules["query_kind_rate_limited"];
     assert!(count(limited, "refused") > 0, "{limited}");
+    // A delay on purpose is lag to a reader.
+    let over = &rules["query_kind"]["fallbacks"]["lag_over_limit"];
+    assert!(over.as_u64() > Some(20), "{}", rules["query_kind"]);
+    assert_eq!(count(&rules["query_kind"], "stale"), 0);
     assert_eq!(summary["cleaned_up"], true);
     assert_eq!(rows_left(topology.source()), 0);
 }

@@ -157,6 +157,8 @@ impl Comparing {
         topology: TopologyId,
         plan: ComparePlan,
         servers: Servers,
+        store: &Store,
+        now: Moment,
     ) -> std::io::Result<Comparing> {
         let planned = plan.statements();
         let (sender, events) = bounded(EVENTS_IN_FLIGHT);
@@ -169,7 +171,7 @@ impl Comparing {
         };
         let workload = Workload::start(task, sender)?;
         let names = servers.replicas.into_iter();
-        Ok(Comparing {
+        let mut comparing = Comparing {
             topology,
             plan,
             workload: Some(workload),
@@ -179,7 +181,10 @@ impl Comparing {
             seen: Sightings::default(),
             needs: Vec::new(),
             end: None,
-        })
+        };
+        // Before the first read, so that none is routed by nothing.
+        comparing.look_at(store, now);
+        Ok(comparing)
     }
 
     /// Takes in what was reported, and what is known of the replicas now.

@@ -114,7 +114,7 @@ fn seen(server: &Watched, judged: &ServerJudged) -> Option<Seen> {
         Answering::No => Some(Seen::Failed),
         Answering::Yes => Some(Seen::Answered {
             threads: threads(server, judged),
-            lag: judged.lag().headline.clone(),
+            lag: lag(judged),
         }),
     }
 }
@@ -136,8 +136,16 @@ fn view(server: &Watched, judged: &ServerJudged) -> ReplicaView {
     }
 }
 
+/// How old what it holds is: a reader does not care that the delay was planned.
 fn lag(judged: &ServerJudged) -> Reading {
-    judged.lag().headline.clone()
+    let view = judged.lag();
+    match view.headline.clone() {
+        Reading::Measured(mut measured) => {
+            measured.value = measured.value + view.planned_delay;
+            Reading::Measured(measured)
+        }
+        other => other,
+    }
 }
 
 fn answering(server: &Watched, judged: &ServerJudged) -> Answering {

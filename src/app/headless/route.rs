@@ -85,8 +85,14 @@ fn route(args: &RouteArgs, words: &Catalogue) -> Result<ExitCode, Phrase> {
     }
     take_readings(&mut conductor, &profile);
     let servers = servers(&profile, &dials, &watches, source);
-    let comparing =
-        Comparing::start(profile.id.clone(), plan, servers).map_err(|error| no_thread(&error))?;
+    let comparing = Comparing::start(
+        profile.id.clone(),
+        plan,
+        servers,
+        &conductor.store,
+        clock::now(),
+    )
+    .map_err(|error| no_thread(&error))?;
     let code = follow(comparing, &mut conductor, args.json, words);
     conductor.close();
     Ok(code)

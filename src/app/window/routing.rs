@@ -64,8 +64,14 @@ impl App {
             return Err(problem);
         }
         let servers = self.compared_servers(&profile)?;
-        let comparing = Comparing::start(profile.id.clone(), plan, servers)
-            .map_err(|error| phrase("window.no_thread").with("reason", error.to_string()))?;
+        let comparing = Comparing::start(
+            profile.id.clone(),
+            plan,
+            servers,
+            &self.conductor.store,
+            clock::now(),
+        )
+        .map_err(|error| phrase("window.no_thread").with("reason", error.to_string()))?;
         self.pause(false);
         self.comparing = Some(comparing);
         self.tell_comparison(clock::now());

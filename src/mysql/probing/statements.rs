@@ -206,15 +206,13 @@ pub fn listed_for_workload(plan: &ProbePlan, product: &Product) -> Vec<ListedSta
     let dialect = Dialect::from_hello(&hello(product));
     let sql = ProbeSql::new(&dialect, &plan.schema);
     let row = plan.row(ProbeId(EXAMPLE), 1);
-    let reads = [sql.read(row), wait_example(&dialect, plan)];
+    let [reads_one, waits] = [sql.read(row), wait_example(&dialect, plan)]
+        .map(|sql| listed_statement(On::Replica, &sql).sql);
     let mut list = listed(plan, product);
-    let reads = reads.map(|sql| listed_statement(On::Replica, &sql).sql);
-    list.retain(|listed| {
-        let source_read = listed.on == On::Source && listed.sql == reads[0];
-        !source_read && !(listed.on == On::Replica && listed.sql == reads[0])
-    });
+    // Rows are looked for all at once, and the source's own are not read at all.
+    list.retain(|listed| listed.sql != reads_one);
     let looks = listed_statement(On::Replica, &sql.present(row, row.number));
-    let place = list.iter().position(|listed| listed.sql == reads[1]);
+    let place = list.iter().position(|listed| listed.sql == waits);
     list.insert(place.unwrap_or(list.len()), looks);
     list
 }

@@ -1,7 +1,7 @@
 //! Every rule as a point: how often it returns something old against what it adds. Down and left is better.
 
 use eframe::egui::{Align2, Color32, Ui};
-use egui_plot::{Plot, PlotPoint, Points, Text};
+use egui_plot::{HLine, Plot, PlotPoint, Points, Text, VLine};
 
 use super::data::RuleRow;
 use crate::ui::Frame;
@@ -44,6 +44,8 @@ pub fn chart_ui(ui: &mut Ui, rows: &[RuleRow], frame: &Frame<'_>) {
             false => format!("{:.0} ms", mark.value),
         });
     plot.show(ui, |plot| {
+        plot.hline(HLine::new("nothing old", 0.0).color(palette.line));
+        plot.vline(VLine::new("nothing added", 0.0).color(palette.line));
         for place in &points {
             let at = [place.added_ms, place.stale_percent];
             let color = match place.stale_percent > 0.0 {

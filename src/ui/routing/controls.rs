@@ -65,7 +65,7 @@ fn choices_ui(ui: &mut Ui, state: &mut RoutingState, frame: &Frame<'_>) {
     let label = ui.label(words.text("rules.screen.spare"));
     let spare = DragValue::new(&mut state.spare)
         .range(0..=10_000)
-        .suffix(words.text("rules.screen.per_second"));
+        .suffix(format!(" {}", words.text("rules.screen.per_second")));
     ui.add(spare)
         .labelled_by(label.id)
         .on_hover_text(words.text("rules.screen.spare_hover"));

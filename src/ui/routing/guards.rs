@@ -1,6 +1,6 @@
 //! The shadow guards: what they say of each replica now, and when they would have degraded.
 
-use eframe::egui::{Grid, Ui};
+use eframe::egui::{Grid, Label, Ui};
 
 use crate::model::phrase::phrase;
 use crate::model::profile::TopologyId;
@@ -116,7 +116,7 @@ pub fn guards_ui(ui: &mut Ui, rows: &[GuardRow], frame: &Frame<'_>) {
                 }
                 ui.end_row();
                 for row in rows {
-                    ui.vertical(|ui| ui.label(theme::strong(&row.replica)));
+                    ui.vertical(|ui| ui.add(Label::new(theme::strong(&row.replica)).extend()));
                     for cell in &row.cells {
                         cell_ui(ui, cell, width);
                     }
@@ -133,7 +133,7 @@ fn cell_ui(ui: &mut Ui, cell: &GuardCell, width: f32) {
         sign_word_ui(ui, cell.sign, theme::strong(&cell.word));
         for text in [&cell.note, &cell.past] {
             let text = theme::note(ui, text);
-            ui.add(eframe::egui::Label::new(text).wrap());
+            ui.add(Label::new(text).wrap());
         }
     });
 }
