@@ -36,7 +36,7 @@ use replicascope::ui::overview::{OverviewData, OverviewState, overview_ui};
 use replicascope::ui::routing::{Report, RoutingData, RoutingState, routing_ui};
 use replicascope::ui::{fonts, theme};
 use replicascope::words::{Catalogue, Language};
-use support::fixtures::{self, NOW, Scene};
+use support::fixtures::{self, Doing, NOW, Play, Scene};
 use support::soft_renderer::SoftRenderer;
 
 const WIDE: Vec2 = vec2(1280.0, 800.0);
@@ -110,6 +110,24 @@ fn guards_degrade_on_stopped_threads_on_lag_and_on_silence_and_let_healthy_repli
     );
     let source = store.servers().find(|s| s.registration.name == "db-source");
     assert!(source.is_some_and(|source| source.guards.is_none()));
+}
+
+#[test]
+fn a_delay_on_purpose_is_lag_to_a_reader() {
+    let mut play = Play::new("billing", Environment::Staging);
+    play.source("bill-1");
+    play.replica("bill-2", "bill-1", |_| Doing::Delayed(3600, 5));
+    let (store, profile) = play.run(60);
+    for preset in GuardPreset::ALL {
+        let state = guard(&store, "bill-2", preset);
+        let over = matches!(state, GuardState::Unhealthy { why: Unfit::LagOver { lag, .. } } if lag > Span::from_secs(3599));
+        assert!(over, "{state:?}");
+    }
+    let views = store.replica_views(&profile.id);
+    assert!(
+        views[0].lag.value() > Some(Span::from_secs(3599)),
+        "{views:?}"
+    );
 }
 
 // --- the screen ------------------------------------------------------------------------------------------------------
@@ -318,6 +336,7 @@ fn while_it_runs_it_can_be_stopped() {
     (report.is_running, report.done) = (true, 1_200);
     let mut harness = harness(window, WIDE, Theme::Dark);
     assert!(harness.query_by_label("Compare the rules").is_none());
+    harness.get_by_label_contains("So far");
     harness.get_by_label("Stop").click();
     harness.run();
     assert!(matches!(

@@ -144,7 +144,11 @@ fn verdict(frame: &Frame<'_>, report: &Report) -> Option<Verdict> {
     };
     let rows = &outcome.comparison.rows;
     Some(Verdict {
-        sentence: words.say(&outcome.comparison.sentence),
+        // Writes under way are undecided yet: which rule is best is not said too early.
+        sentence: match report.is_running {
+            true => words.text("rules.screen.so_far").to_owned(),
+            false => words.say(&outcome.comparison.sentence),
+        },
         rows: (1..)
             .zip(rows)
             .map(|(number, row)| rule_row(words, number, row))
