@@ -15,7 +15,7 @@
 //! | 1 | [`routing`] | where a read would go: one rule per file; guard, pool hygiene, comparison |
 //! | 1 | [`link`] | what a worker needs of a server, and the clock |
 //! | 2 | [`mysql`] | the only folder that names the driver: connect, dialects, queries, rows |
-//! | 2 | [`monitor`] | the threads: a poller and a waiter for each server |
+//! | 2 | [`monitor`] | the threads: a poller and a waiter for each server; the prober |
 //! | 2 | [`store`] | remembers events, has them judged: series, journal, findings |
 //! | 3 | [`lab`] | servers of our own; now the MySQL protocol's server side |
 //! | 4 | [`ui`] | draws |

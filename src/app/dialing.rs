@@ -97,5 +97,6 @@ fn heartbeat(table: &HeartbeatTable) -> mysql::HeartbeatTable {
             HeartbeatLayout::PerWriter { writer_column, .. } => Some(writer_column.clone()),
             HeartbeatLayout::Single | HeartbeatLayout::Appended => None,
         },
+        keeps_history: table.layout == HeartbeatLayout::Appended,
     }
 }

@@ -129,6 +129,7 @@ impl Probing {
             }
             Ok(answer) => {
                 self.board.refused.remove(&topology);
+                self.keep_unnamed(&topology);
                 let view = ProbeView::new(plan, clock::now());
                 self.board.probes.insert(topology.clone(), view);
                 self.stage = Stage::Preparing { topology, answer };
@@ -321,6 +322,18 @@ impl Probing {
         }
     }
 
+    /// A repeated probe is not lost when the next one begins.
+    fn keep_unnamed(&mut self, topology: &TopologyId) {
+        let Some(view) = self.board.probes.get(topology) else {
+            return;
+        };
+        let kept = self.board.kept.get(topology).and_then(|all| all.last());
+        let is_kept = kept.is_some_and(|kept| kept.figures == view.figures);
+        if view.is_repeated() && !is_kept {
+            self.keep(topology, "");
+        }
+    }
+
     /// Keeps the latest result under a name, to hold later ones against.
     pub fn keep(&mut self, topology: &TopologyId, name: &str) {
         let Some(view) = self.board.probes.get(topology) else {
@@ -426,4 +439,53 @@ fn ending(end: ProbeEnd) -> (EndedBy, Option<crate::model::trouble::Trouble>) {
         EndReason::Failed(trouble) => EndedBy::Trouble(trouble),
     };
     (why, end.clean_up.and_then(Result::err))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::profile::{Address, Environment, ServerProfile, WritePermission};
+
+    fn profile(environment: Environment) -> TopologyProfile {
+        let mut profile = TopologyProfile::new(TopologyId("orders".into()), "orders");
+        profile.environment = environment;
+        let address = Address::tcp("db1", 3306);
+        let server = ServerProfile::new(ServerId("db1".into()), address);
+        profile.servers.push(server);
+        profile
+    }
+
+    fn refused(probing: &Probing) -> Option<&'static str> {
+        let why = probing.board.refused.get(&TopologyId("orders".into()));
+        why.map(|why| why.key)
+    }
+
+    #[test]
+    fn production_is_enabled_by_its_name_only_and_anew_in_each_session() {
+        let mut orders = profile(Environment::Production);
+        orders.writes = WritePermission::Allowed;
+        let mut probing = Probing::default();
+        assert!(!probing.board.may_write(&orders));
+        for typed in ["", "order", "Orders"] {
+            assert!(!probing.enable(&orders, typed), "{typed}");
+            assert_eq!(refused(&probing), Some("probe_screen.refused.not_typed"));
+        }
+        assert!(probing.enable(&orders, " orders "));
+        assert!(probing.board.may_write(&orders));
+        assert_eq!(refused(&probing), None);
+        assert!(!Probing::default().board.may_write(&orders));
+    }
+
+    #[test]
+    fn nothing_starts_without_permission_or_without_a_watched_server() {
+        let orders = profile(Environment::Staging);
+        let mut probing = Probing::default();
+        probing.start(&orders, ProbePlan::default(), None);
+        assert_eq!(refused(&probing), Some("probe_screen.refused.not_enabled"));
+        assert!(probing.enable(&orders, ""));
+        probing.start(&orders, ProbePlan::default(), None);
+        assert_eq!(refused(&probing), Some("probe_screen.refused.not_watched"));
+        assert!(!probing.is_busy());
+        assert!(probing.board.probes.is_empty());
+    }
 }

@@ -5,6 +5,7 @@
 
 mod frames;
 mod perform;
+mod refused;
 mod routing;
 mod screens;
 mod startup;
@@ -132,6 +133,7 @@ pub struct App {
     pace: Pace,
     startup: Startup,
     comparing: Option<Comparing>,
+    refused: refused::Refused,
 }
 
 /// The picture that is held still.
@@ -167,6 +169,7 @@ impl App {
             pace: Pace::default(),
             startup: Startup::default(),
             comparing: None,
+            refused: refused::Refused::default(),
         };
         app.apply_preferences(ctx);
         app.open_the_first(options.topology);
@@ -246,6 +249,7 @@ impl eframe::App for App {
     fn logic(&mut self, ctx: &egui::Context, _: &mut eframe::Frame) {
         let any = self.conductor.take_in();
         self.hear_desk(ctx);
+        self.ask_again_where_refused();
         let now = clock::now();
         if self.pace.is_judging_due(now, any) {
             self.conductor.store.judge(now);

@@ -117,10 +117,11 @@ impl Named {
     }
 }
 
-/// How servers write a switch. MariaDB 11.8 and later also say `NO_LOCK` and the like for read_only: on.
+/// How servers write a switch. MariaDB 12 also says `NO_LOCK` and `NO_LOCK_NO_ADMIN` for read_only: on.
 pub fn switch(text: &str) -> Option<bool> {
     match text.trim().to_ascii_uppercase().as_str() {
         "ON" | "YES" | "1" | "TRUE" => Some(true),
+        word if word.starts_with("NO_LOCK") => Some(true),
         "OFF" | "NO" | "0" | "FALSE" => Some(false),
         _ => None,
     }

@@ -35,9 +35,9 @@ impl Backoff {
 fn longest(kind: TroubleKind) -> Duration {
     match kind {
         TroubleKind::Unreachable | TroubleKind::Lost => Duration::from_secs(5),
-        TroubleKind::AccessDenied | TroubleKind::Tls | TroubleKind::Refusing => {
-            Duration::from_secs(15)
-        }
+        TroubleKind::Tls | TroubleKind::Refusing => Duration::from_secs(15),
+        // An account may be locked after a few wrong passwords (FAILED_LOGIN_ATTEMPTS, MySQL 8.0.19).
+        TroubleKind::AccessDenied => Duration::from_secs(60),
         _ => Duration::from_secs(10),
     }
 }

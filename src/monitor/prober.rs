@@ -6,6 +6,7 @@
 //! belong to whoever started it.
 
 pub(super) mod conductor;
+mod replica;
 pub(super) mod session;
 mod workers;
 

@@ -131,6 +131,8 @@ pub struct HeartbeatTable {
     pub time_column: String,
     /// The column that names the writing server, where there is one (R26).
     pub server_id_column: Option<String>,
+    /// One new row for each beat, kept for days (C-09), instead of one row updated.
+    pub keeps_history: bool,
 }
 
 impl HeartbeatTable {

@@ -299,6 +299,7 @@ mod tests {
             table: "heartbeat".into(),
             time_column: "ts".into(),
             server_id_column: None,
+            keeps_history: false,
         }
     }
 

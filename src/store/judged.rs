@@ -283,7 +283,8 @@ impl Store {
                 ExpectedRole::Auto => Role::Unknown,
             };
         };
-        let has_replicas = self.wires.iter().any(|wire| wire.source == watch)
+        let is_followed = self.wires.iter().any(|wire| wire.source == watch);
+        let has_replicas = is_followed
             || sample
                 .found_replicas
                 .value()
@@ -291,6 +292,8 @@ impl Store {
         match (sample.is_replica(), has_replicas) {
             (true, true) => Role::Intermediate,
             (true, false) => Role::Replica,
+            // A promoted replica is a source, whatever the profile says of it.
+            (false, _) if is_followed => Role::Source,
             (false, _) if expected == ExpectedRole::Replica => Role::Replica,
             (false, true) => Role::Source,
             (false, false) if expected == ExpectedRole::Source => Role::Source,

@@ -1,5 +1,6 @@
 //! E. GTID waits.
 
+use super::support::eventually;
 use super::support::scripted::Reply;
 use super::support::stage::Generation::{MySql57, MySql97};
 use super::support::stage::{A, replica, replica_of, source, source_of, stage, waited};
@@ -59,16 +60,18 @@ fn r21_no_wait_is_endless_or_empty_and_5_7_waits_whole_seconds() {
     };
     let waits_of = |players: [super::support::stage::Player; 2]| {
         let mut stage = stage(players).watch();
-        let mut count = 0;
-        stage.until("waits", |_| {
-            count += 1;
-            count > 80
+        let mut waits: Vec<String> = Vec::new();
+        let waited_often = eventually(std::time::Duration::from_secs(30), || {
+            stage.look();
+            let statements = stage.actor("replica").server.statements();
+            let all = statements.into_iter().map(|s| s.sql);
+            waits = all
+                .filter(|sql| sql.contains("WAIT_FOR_EXECUTED"))
+                .collect();
+            waits.len() >= 5
         });
-        let statements = stage.actor("replica").server.statements();
-        let waits = statements
-            .into_iter()
-            .filter(|s| s.sql.contains("WAIT_FOR_EXECUTED"));
-        waits.map(|s| s.sql).collect::<Vec<_>>()
+        assert!(waited_often, "only {waits:?}");
+        waits
     };
     let timed_out = || waited(Some("1"));
     let modern = waits_of([ahead(), replica().on(MySql97.wait(), timed_out())]);

@@ -13,9 +13,10 @@ use crate::app::probing::prepare::{self, Listed};
 use crate::app::{dialing, secrets, selection};
 use crate::link::probing::ProbeDial;
 use crate::model::phrase::{Phrase, phrase};
+use crate::model::probe::summary::Percentiles;
 use crate::model::probe::{
-    ListedStatement, Met, On, Precondition, ProbeId, ProbePlan, ProbeRun, ProbeSummary,
-    ServerState, Verdict,
+    ListedStatement, Met, On, Precondition, ProbeId, ProbePlan, ProbeRun, ProbeSummary, ReadFrom,
+    ReplicaSummary, ServerState, Verdict,
 };
 use crate::model::profile::{TopologyProfile, WritePermission};
 use crate::model::time::Span;
@@ -294,8 +295,8 @@ fn print_run(
                     .with(
                         "from",
                         words.text(match waited.read_from {
-                            crate::model::probe::ReadFrom::Replica => "probe.on.replica",
-                            crate::model::probe::ReadFrom::Source => "probe.on.source",
+                            ReadFrom::Replica => "probe.on.replica",
+                            ReadFrom::Source => "probe.on.source",
                         })
                     )
                     .with("wait", after(waited.wait.length()))
@@ -362,10 +363,10 @@ fn finish(
 }
 
 /// One replica's result in words.
-fn sentence(replica: &crate::model::probe::ReplicaSummary, words: &Catalogue) -> Phrase {
+fn sentence(replica: &ReplicaSummary, words: &Catalogue) -> Phrase {
     let share = replica.plain.stale_share();
     let share = share.map_or_else(|| "–".to_owned(), |share| words.percent(share.value));
-    let wait = |pick: fn(crate::model::probe::summary::Percentiles) -> Span| {
+    let wait = |pick: fn(Percentiles) -> Span| {
         replica
             .waits()
             .map_or_else(|| "–".to_owned(), |waits| words.span(pick(waits)))

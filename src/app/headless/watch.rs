@@ -13,7 +13,7 @@ use crate::store::Store;
 use crate::words::{Catalogue, Language};
 
 /// Longest wait between two looks at whether to end.
-const ATTENTION: Duration = Duration::from_millis(100);
+const ATTENTION: Duration = Duration::from_millis(250);
 
 /// Runs until the time is up, Ctrl+C, or nobody reads any more.
 pub fn run(args: &WatchArgs, words: &Catalogue) -> Result<(), Phrase> {

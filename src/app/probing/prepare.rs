@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::link::probing::{ProbeDial, ProbePurpose};
 use crate::model::phrase::{Phrase, phrase};
 use crate::model::probe::{ListedStatement, ProbePlan, ServerState, choose_source};
-use crate::model::profile::{ExpectedRole, TopologyProfile};
+use crate::model::profile::{ExpectedRole, ServerProfile, TopologyProfile};
 use crate::model::server::Product;
 use crate::model::trouble::Trouble;
 use crate::mysql::probing;
@@ -32,7 +32,7 @@ pub fn source(
     profile: &TopologyProfile,
     states: &[Result<ServerState, Trouble>],
 ) -> Result<usize, Phrase> {
-    let named = |server: &crate::model::profile::ServerProfile| server.role == ExpectedRole::Source;
+    let named = |server: &ServerProfile| server.role == ExpectedRole::Source;
     let mut places = (0..profile.servers.len()).filter(|place| named(&profile.servers[*place]));
     if let (Some(only), None) = (places.next(), places.next()) {
         return Ok(only);

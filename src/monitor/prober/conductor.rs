@@ -5,21 +5,19 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, bounded, select, unbounded};
 
+use super::replica::{Parts, Replica, start_replica};
 use super::session::{Keeper, not_connected};
-use super::workers::{
-    Desk, LookOrder, Part, ReadOrder, SourceOrder, Told, WaitOrder, Waiter, looker, reader,
-    source_reader, unread,
-};
+use super::workers::{LookOrder, Part, ReadOrder, SourceOrder, Told, WaitOrder, source_reader};
 use super::{EndReason, ProbeEnd, ProbeEvent, ProbeOrder, ProbeTask, Readiness};
 use crate::link::probing::{ProbePurpose, Written};
 use crate::model::phrase::{Phrase, phrase};
 use crate::model::probe::{
-    Awaited, Met, ProbeFlavour, ProbeRow, ProbeRun, ProbeSummary, REFUSED_PAUSE, ROWS_KEPT,
-    ReadFrom, Reader, ReplicaRun, Seen, ServerState, Token, WaitKind, WaitSeen, WaitedRead, Write,
-    is_read_only, replica_preconditions, source_preconditions,
+    Awaited, Met, ProbeFlavour, ProbeRow, ProbeRun, ProbeSummary, REFUSED_PAUSE, ROWS_KEPT, Reader,
+    ReplicaRun, Seen, ServerState, Token, WaitKind, Write, is_read_only, replica_preconditions,
+    source_preconditions,
 };
 use crate::model::sample::Identity;
-use crate::model::time::{Moment, Span};
+use crate::model::time::Span;
 use crate::model::trouble::{Trouble, TroubleKind};
 use crate::monitor::spawn;
 
@@ -51,12 +49,6 @@ pub fn run(task: ProbeTask, orders: Receiver<ProbeOrder>, events: Sender<ProbeEv
     };
     let clean_up = conductor.clean_up();
     let _ = conductor.report(ProbeEvent::Ended(ProbeEnd { why, clean_up }));
-}
-
-struct Replica {
-    reads: Sender<ReadOrder>,
-    waits: Sender<WaitOrder>,
-    looks: Option<Sender<LookOrder>>,
 }
 
 struct Conductor {
@@ -435,96 +427,6 @@ impl Conductor {
             why_not_write(&role, begun_as.as_ref()).map_or(Ok(()), Err)
         });
         Some(may.and_then(|()| self.remove(from, to)))
-    }
-}
-
-fn start_replica(
-    task: &ProbeTask,
-    place: usize,
-    told: &Sender<Told>,
-    source: &Sender<SourceOrder>,
-) -> std::io::Result<Replica> {
-    let server = &task.replicas[place];
-    let keeper = |purpose| Keeper::new(server.dial.clone(), purpose, &task.plan);
-    let desk = Desk {
-        replica: Some(place),
-        told: told.clone(),
-    };
-    let (reads, inbox) = unbounded();
-    let (of_reads, desk_of_reads) = (keeper(ProbePurpose::Read), desk.clone());
-    spawn(format!("read {}", server.name), move || {
-        reader(of_reads, inbox, desk_of_reads)
-    })?;
-    let (waits, inbox) = unbounded();
-    let waiter = Waiter {
-        keeper: keeper(ProbePurpose::WaitThenRead),
-        limit: task.plan.wait_limit,
-        source: source.clone(),
-        desk: desk.clone(),
-        channels: None,
-    };
-    spawn(format!("wait {}", server.name), move || waiter.run(inbox))?;
-    let mut looks = None;
-    if task.plan.measures_floor {
-        let (sender, inbox) = unbounded();
-        let of_looks = keeper(ProbePurpose::Read);
-        spawn(format!("look {}", server.name), move || {
-            looker(of_looks, inbox, desk)
-        })?;
-        looks = Some(sender);
-    }
-    Ok(Replica {
-        reads,
-        waits,
-        looks,
-    })
-}
-
-/// One replica's part of a run as it comes in.
-struct Parts {
-    plain: Option<Seen>,
-    waited: Option<WaitedRead>,
-    looked: bool,
-    first_visible: Option<Moment>,
-}
-
-impl Parts {
-    fn of(replica: &Replica) -> Self {
-        Parts {
-            plain: None,
-            waited: None,
-            looked: replica.looks.is_none(),
-            first_visible: None,
-        }
-    }
-
-    fn is_incomplete(&self) -> bool {
-        self.plain.is_none() || self.waited.is_none() || !self.looked
-    }
-
-    fn take(&mut self, part: Part) {
-        match part {
-            Part::Plain(seen) => self.plain = Some(seen),
-            Part::Waited(waited) => self.waited = Some(*waited),
-            Part::FirstVisible(at) => {
-                self.looked = true;
-                self.first_visible = at;
-            }
-            Part::Ready(_) | Part::Settled => {}
-        }
-    }
-
-    fn put_together(self) -> ReplicaRun {
-        ReplicaRun {
-            plain: self.plain.unwrap_or_else(|| unread(not_connected())),
-            waited: self.waited.unwrap_or_else(|| WaitedRead {
-                wait: WaitSeen::not_sent(WaitKind::NoAnswer),
-                read: unread(not_connected()),
-                read_from: ReadFrom::Source,
-                reason: WaitKind::NoAnswer.reason(),
-            }),
-            first_visible: self.first_visible,
-        }
     }
 }
 

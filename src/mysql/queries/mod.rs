@@ -296,14 +296,20 @@ fn whole_seconds(threshold: Span) -> u64 {
         .div_ceil(1_000_000)
 }
 
+/// Of a table that keeps its history only the newest row is of interest, and all of them would be too many.
 fn heartbeat_rows(table: &HeartbeatTable) -> String {
+    let time = identifier(&table.time_column);
     let server_id = table
         .server_id_column
         .as_deref()
         .map_or_else(|| "NULL".to_owned(), identifier);
+    let which = if table.keeps_history {
+        format!("ORDER BY {time} DESC LIMIT 1")
+    } else {
+        "LIMIT 1000".to_owned()
+    };
     format!(
-        "{NAME}SELECT {} AS stamp, {server_id} AS server_id, UTC_TIMESTAMP(6) AS utc_now FROM {}.{} LIMIT 1000",
-        identifier(&table.time_column),
+        "{NAME}SELECT {time} AS stamp, {server_id} AS server_id, UTC_TIMESTAMP(6) AS utc_now FROM {}.{} {which}",
         identifier(&table.schema),
         identifier(&table.table),
     )
@@ -460,6 +466,7 @@ mod tests {
             table: "heart'beat".into(),
             time_column: "ts".into(),
             server_id_column: Some("server_id".into()),
+            keeps_history: false,
         };
         for version in ["5.7.29", "8.0.11", "9.7.4", "10.11.19-MariaDB"] {
             let d = dialect(&[
@@ -507,8 +514,24 @@ mod tests {
     }
 
     #[test]
+    fn of_a_history_of_beats_only_the_newest_is_asked() {
+        let table = HeartbeatTable {
+            schema: "im".into(),
+            table: "beats".into(),
+            time_column: "at".into(),
+            server_id_column: None,
+            keeps_history: true,
+        };
+        let sql = heartbeat_rows(&table);
+        assert!(
+            sql.ends_with("FROM `im`.`beats` ORDER BY `at` DESC LIMIT 1"),
+            "{sql}"
+        );
+    }
+
+    #[test]
     fn a_threshold_below_a_second_is_not_rounded_to_everything() {
         let sql = transactions(&dialect(&[("version", "9.7.4")]), Span::from_millis(200));
-        assert!(sql.contains(">= 1 ORDER"), "{sql}");
+        assert!(sql.contains(">= 1 OR p.USER"), "{sql}");
     }
 }

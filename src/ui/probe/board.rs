@@ -241,7 +241,7 @@ impl ReplicaFigures {
             read_from_source: summary.read_from_source,
             waits: summary.waits(),
             commit_to_waited: summary.commit_to_waited(),
-            curve: summary.curve(stretches),
+            curve: joined(&summary.curve(stretches)),
             histogram: summary.wait_histogram(),
         }
     }
@@ -260,6 +260,33 @@ impl ReplicaFigures {
     }
 }
 
+/// Fewer reads in a stretch say nothing.
+const READS_IN_A_STRETCH: u64 = 8;
+
+/// Neighbouring stretches with few reads as one.
+fn joined(curve: &[CurvePoint]) -> Vec<CurvePoint> {
+    let mut list: Vec<CurvePoint> = Vec::with_capacity(curve.len());
+    let stale = |point: &CurvePoint| (point.share.value * point.share.count as f64).round() as u64;
+    for point in curve {
+        let open = list
+            .last_mut()
+            .filter(|last| last.share.count < READS_IN_A_STRETCH);
+        let Some(last) = open else {
+            list.push(*point);
+            continue;
+        };
+        let count = last.share.count + point.share.count;
+        if let Some(share) = Share::of(stale(last) + stale(point), count) {
+            *last = CurvePoint {
+                from: last.from,
+                to: point.to,
+                share,
+            };
+        }
+    }
+    list
+}
+
 /// A result kept to hold a later one against.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KeptProbe {
@@ -269,4 +296,40 @@ pub struct KeptProbe {
     pub plan: ProbePlan,
     pub replicas: Vec<Probed>,
     pub figures: Figures,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn point(from_ms: i64, stale: u64, count: u64) -> CurvePoint {
+        CurvePoint {
+            from: Span::from_millis(from_ms),
+            to: Span::from_millis(from_ms + 1),
+            share: Share::of(stale, count).expect("reads"),
+        }
+    }
+
+    #[test]
+    fn stretches_with_few_reads_are_one() {
+        let curve = [
+            point(0, 9, 10),
+            point(1, 1, 3),
+            point(2, 0, 6),
+            point(5, 0, 2),
+        ];
+        let list = joined(&curve);
+        let told: Vec<(i64, i64, f64, u64)> = list
+            .iter()
+            .map(|p| (p.from.micros(), p.to.micros(), p.share.value, p.share.count))
+            .collect();
+        assert_eq!(
+            told,
+            [
+                (0, 1_000, 0.9, 10),
+                (1_000, 3_000, 1.0 / 9.0, 9),
+                (5_000, 6_000, 0.0, 2)
+            ]
+        );
+    }
 }

@@ -15,7 +15,7 @@ use crate::ui::widgets::{copy_button_ui, primary_button_ui, quiet_button_ui};
 use crate::words::Catalogue;
 
 const RUNS: [u32; 5] = [50, 200, 1_000, 5_000, 20_000];
-const RATES: [u32; 5] = [5, 20, 50, 100, 200];
+const RATES: [u32; 5] = [10, 20, 50, 100, 200];
 const SWEEPS: [i64; 5] = [10, 50, 200, 1_000, 5_000];
 
 pub fn controls_ui(
@@ -191,13 +191,14 @@ fn aside_ui(ui: &mut Ui, scene: &Scene, state: &mut ProbeState, words: &Catalogu
     }
 }
 
-/// A choice that says what it is about: "wait up to 1 s".
+/// A choice that says what it is about: "wait up to 1 s". True when another one was chosen.
 pub fn pick_ui<T: PartialEq + Clone>(
     ui: &mut Ui,
     name: &str,
     chosen: &mut T,
     choices: &[(T, String)],
-) {
+) -> bool {
+    let before = chosen.clone();
     let now = choices.iter().find(|(choice, _)| choice == chosen);
     let value = now.map_or("—", |(_, text)| text.as_str());
     let shown = ComboBox::from_id_salt(Id::unique(name))
@@ -212,4 +213,5 @@ pub fn pick_ui<T: PartialEq + Clone>(
     shown
         .response
         .widget_info(|| WidgetInfo::labeled(Role::ComboBox, true, &label));
+    before != *chosen
 }

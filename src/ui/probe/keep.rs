@@ -115,6 +115,7 @@ fn compare_ui(
         ui.add(field).labelled_by(label.id);
         ui.add_enabled_ui(idle, |ui| {
             if ui.button(words.text("probe_screen.keep.do")).clicked() {
+                state.compared = super::NEWEST;
                 actions.push(Action::SaveProbe {
                     topology: scene.topology.clone(),
                     name: std::mem::take(&mut state.kept_name),
@@ -127,15 +128,13 @@ fn compare_ui(
         ui.add(Label::new(none).wrap());
         return;
     };
-    state.compared = state.compared.min(last);
+    let mut compared = state.compared.min(last);
     let names = scene.kept.iter().map(|kept| kept.name.clone()).enumerate();
     let choices: Vec<(usize, String)> = names.collect();
-    pick_ui(
-        ui,
-        words.text("probe_screen.keep.with"),
-        &mut state.compared,
-        &choices,
-    );
+    let with = words.text("probe_screen.keep.with");
+    if pick_ui(ui, with, &mut compared, &choices) {
+        state.compared = compared;
+    }
     let palette = theme::palette(ui);
     let heading = |key| Cell::new(words.text(key), palette.dim);
     let headings = [
@@ -150,7 +149,7 @@ fn compare_ui(
         &headings,
         "",
     );
-    for [server, measure, before, after] in &scene.kept[state.compared].rows {
+    for [server, measure, before, after] in &scene.kept[compared].rows {
         let cells = [
             Cell::new(measure, palette.dim),
             Cell::new(before, palette.text),

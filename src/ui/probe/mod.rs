@@ -38,6 +38,9 @@ pub enum Which {
     LastStale,
 }
 
+/// Of what was kept, the last.
+const NEWEST: usize = usize::MAX;
+
 /// What the person is doing here.
 #[derive(Debug)]
 pub struct ProbeState {
@@ -85,7 +88,7 @@ impl Default for ProbeState {
             remember: false,
             sql_is_open: false,
             kept_name: String::new(),
-            compared: 0,
+            compared: NEWEST,
             path: String::new(),
             format: ExportFormat::Csv,
             choosing: false,
@@ -137,7 +140,7 @@ impl ProbeState {
             self.topology = Some(topology.clone());
             self.replica = None;
             self.shown = 0;
-            self.compared = 0;
+            self.compared = NEWEST;
             self.typed.clear();
             self.remember = false;
         }

@@ -1,6 +1,6 @@
 //! Before anything is written: every statement, what the account needs, and on production the name typed.
 
-use eframe::egui::{Label, RichText, TextEdit, Ui};
+use eframe::egui::{Label, RichText, Stroke, TextEdit, Ui};
 
 use super::ProbeState;
 use super::data::{Scene, SqlData};
@@ -44,7 +44,11 @@ pub fn permission_ui(
             });
             if !scene.is_saved && !scene.is_guarded {
                 let text = words.text("probe_screen.permission.remember");
-                ui.checkbox(&mut state.remember, text);
+                ui.scope(|ui| {
+                    let line = Stroke::new(1.0, theme::palette(ui).dim);
+                    ui.visuals_mut().widgets.inactive.bg_stroke = line;
+                    ui.checkbox(&mut state.remember, text);
+                });
             }
         });
     });
