@@ -200,6 +200,19 @@ fn nothing_is_written_without_permission() {
 }
 
 #[test]
+fn a_read_only_source_is_not_written_to_by_an_account_that_could() {
+    let topology = Topology::mysql().replicas(1).start();
+    let source = topology.source();
+    source.sql("SET GLOBAL read_only = ON");
+    let before: String = source.value(source.flavour().committed());
+    let told = route(&topology, &["--for", "1s", "--enable-writes", "--json"]);
+    assert_eq!(told.code, Some(2), "{}\n{}", told.out, told.err);
+    assert!(told.err.contains("read-only"), "{}", told.err);
+    let after: String = source.value(source.flavour().committed());
+    assert_eq!(after, before, "nothing was written");
+}
+
+#[test]
 fn stopped_early_it_judges_what_was_seen_and_leaves_no_rows() {
     let topology = Topology::mysql().replicas(1).start();
     let mut child = command(&topology, &["--for", "60s", "--enable-writes", "--json"])

@@ -25,7 +25,7 @@ use crate::routing::workload::{Plan, Planned, What, Workload as Planner};
 use crate::store::Store;
 
 /// How long quitting may wait for the clean-up.
-pub const GOODBYE: Duration = Duration::from_secs(3);
+pub const GOODBYE: Duration = Duration::from_secs(1);
 
 const EVENTS_IN_FLIGHT: usize = 8_192;
 

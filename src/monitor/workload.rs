@@ -37,6 +37,8 @@ const LAST_LOOKS: Duration = Duration::from_secs(5);
 
 /// Every look has ended by its own limits long before.
 const LOOKERS_END: Duration = Duration::from_secs(15);
+/// A replica that hangs does not keep us from removing our rows when the person wants to leave.
+const LOOKERS_END_AT_STOP: Duration = Duration::from_millis(300);
 
 /// What to do, and when, counted from the start; in order of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -205,11 +207,14 @@ impl Writer<'_> {
             .map_err(|error| EndReason::Failed(no_thread(&error)))?;
         let steps = self.steps(&task.steps, &lookers);
         // What was written before a stop is still looked for, but nobody is made to wait long.
-        let patience = match &steps {
-            Ok(()) => LAST_LOOKS.min(self.plan.wait_limit.to_duration() * 2),
-            Err(_) => Duration::ZERO,
+        let (patience, limit) = match &steps {
+            Ok(()) => (
+                LAST_LOOKS.min(self.plan.wait_limit.to_duration() * 2),
+                LOOKERS_END,
+            ),
+            Err(_) => (Duration::ZERO, LOOKERS_END_AT_STOP),
         };
-        finish_lookers(lookers, Instant::now() + patience);
+        finish_lookers(lookers, Instant::now() + patience, limit);
         steps
     }
 
@@ -380,11 +385,11 @@ fn start_lookers(
 }
 
 /// Each looks until it has seen all or the time is over, and tells what it never saw.
-fn finish_lookers(lookers: Vec<Looker>, until: Instant) {
+fn finish_lookers(lookers: Vec<Looker>, until: Instant, limit: Duration) {
     for looker in &lookers {
         let _ = looker.orders.send(LookOrder::Finish { until });
     }
-    let deadline = until + LOOKERS_END;
+    let deadline = until + limit;
     for looker in lookers {
         let _ = looker.ended.recv_deadline(deadline);
     }
