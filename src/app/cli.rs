@@ -37,6 +37,8 @@ pub enum Command {
     /// Compare the routing rules over one workload: how often each would read an old value, and what it costs. Without
     /// permission only prints the SQL.
     Route(RouteArgs),
+    /// Five steps that show whether reads after a write are safe here: 0 all passed, 1 not all, 3 nothing was allowed.
+    Accept(AcceptArgs),
 }
 
 /// Which servers, and who we are there.
@@ -196,6 +198,52 @@ pub struct ProbeArgs {
     /// One JSON object a line, per run and replica, then one summary.
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct AcceptArgs {
+    #[command(flatten)]
+    pub selection: Selection,
+
+    /// The longest wait on a replica.
+    #[arg(long, value_parser = wait_limit, value_name = "TIME", default_value = "1s")]
+    pub wait: Span,
+
+    /// The schema our table lies in; made where it is missing.
+    #[arg(long, default_value = DEFAULT_SCHEMA)]
+    pub schema: String,
+
+    /// A proxy before the source, which the pools of step 5 connect to, with the source's account.
+    #[arg(long, value_name = "ADDRESS", value_parser = given)]
+    pub proxy: Option<Given>,
+
+    /// Allow the run to write into its own table. On production the topology's name must be typed besides.
+    #[arg(long)]
+    pub enable_writes: bool,
+
+    /// Allow the run to hold each replica's applier back for a moment, by a lock on its own table. Without a topology
+    /// marked lab or development a name must be typed besides.
+    #[arg(long)]
+    pub allow_faults: bool,
+
+    /// One JSON object.
+    #[arg(long)]
+    pub json: bool,
+
+    /// Write a report to attach to a change ticket.
+    #[arg(long, value_name = "FILE", conflicts_with = "json")]
+    pub markdown: Option<PathBuf>,
+}
+
+impl AcceptArgs {
+    pub fn plan(&self) -> ProbePlan {
+        ProbePlan {
+            flavour: ProbeFlavour::Update,
+            wait_limit: self.wait,
+            schema: self.schema.clone(),
+            ..ProbePlan::default()
+        }
+    }
 }
 
 #[derive(Debug, Args)]

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use zeroize::Zeroizing;
 
+use super::accepting::AcceptDial;
 use crate::link::Dial;
 use crate::link::probing::ProbeDial;
 use crate::model::profile::{
@@ -29,6 +30,15 @@ pub fn probe_dialer(
     server: &ServerProfile,
     secret: Option<&Secret>,
 ) -> Arc<dyn ProbeDial> {
+    Arc::new(Dialer::new(endpoint(topology, server, secret)))
+}
+
+/// The same for all that an acceptance run opens.
+pub fn accept_dialer(
+    topology: &TopologyProfile,
+    server: &ServerProfile,
+    secret: Option<&Secret>,
+) -> Arc<dyn AcceptDial> {
     Arc::new(Dialer::new(endpoint(topology, server, secret)))
 }
 

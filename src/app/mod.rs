@@ -1,5 +1,6 @@
 //! The glue: window, headless commands, actions carried out.
 
+pub mod accepting;
 pub mod cli;
 pub mod comparing;
 pub mod conductor;
@@ -31,6 +32,7 @@ pub fn run(cli: Cli) -> ExitCode {
         Some(Command::Check(args)) => headless::check::run(&args, words),
         Some(Command::Probe(args)) => headless::probe::run(&args, words),
         Some(Command::Route(args)) => headless::route::run(&args, words),
+        Some(Command::Accept(args)) => headless::accept::run(&args, words),
         None => end(open_window(cli.topology.as_deref()), words),
     }
 }

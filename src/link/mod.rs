@@ -5,6 +5,8 @@
 //! must be dropped (`Link::is_spoiled`).
 
 pub mod clock;
+pub mod holding;
+pub mod pooling;
 pub mod probing;
 
 use std::time::Duration;

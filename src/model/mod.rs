@@ -1,5 +1,6 @@
 //! Layer 0: facts and vocabulary. No I/O, no clock, no window.
 
+pub mod acceptance;
 pub mod event;
 pub mod finding;
 pub mod gtid;

@@ -22,6 +22,7 @@ use super::spawn;
 use crate::link::probing::ProbeDial;
 use crate::model::probe::{Precondition, ProbeId, ProbePlan, ProbeRun};
 use crate::model::trouble::Trouble;
+pub use workers::{read_on, wait_then_read};
 
 /// What to probe.
 #[derive(Clone)]

@@ -5,7 +5,8 @@
 //! - `dialect` decides once per connection what this product calls things; `queries` holds the statements.
 //! - `rows` reads answers: pure functions over named columns, tested on rows captured from real servers.
 //! - `asker`, `poll`, `wait` and `link` ask the questions of one poll, mark and wait (`link::Link`).
-//! - [`probing`] is the write-then-read probe's side of it (`link::probing`), the only one that writes.
+//! - [`probing`] is the write-then-read probe's side of it (`link::probing`), the only one that writes; [`pooling`] and
+//!   [`holding`] are what the acceptance run needs besides.
 //! - `trouble` sorts every failure by what the person can do; [`privileges`] knows the accounts and their GRANTs.
 
 mod endpoint;
@@ -25,6 +26,8 @@ mod link;
 mod poll;
 mod wait;
 
+pub mod holding;
+pub mod pooling;
 pub mod privileges;
 pub mod probing;
 

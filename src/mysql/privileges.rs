@@ -72,7 +72,10 @@ pub fn grant(
         | Question::ProbeTable
         | Question::ProbeWrite
         | Question::ProbeRead
-        | Question::ProbeCleanUp => return None,
+        | Question::ProbeCleanUp
+        | Question::PoolLook
+        | Question::PoolAct
+        | Question::Hold => return None,
     })
 }
 

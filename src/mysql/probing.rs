@@ -1,6 +1,6 @@
 //! A probe's sessions (`link::probing`): the only ones of ours that write, and only into a table of our own.
 
-mod statements;
+pub(super) mod statements;
 mod tracking;
 
 pub use statements::{account_sql, listed, listed_for_workload};

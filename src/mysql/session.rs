@@ -64,17 +64,25 @@ impl Session {
     /// Asks and brings the first result set whole.
     pub fn ask(&mut self, question: Question, sql: &str) -> Result<Rows, Trouble> {
         self.statements += 1;
-        match self.fetch(sql) {
-            Ok(rows) => Ok(rows),
-            Err(error) => {
-                self.spoiled |= spoils(&error);
-                let doing = Doing::Asking {
-                    question,
-                    limit: self.limit,
-                };
-                Err(trouble(&error, doing))
-            }
-        }
+        self.fetch(sql)
+            .map_err(|error| self.failed(question, &error))
+    }
+
+    /// Has the server forget what was set on this session, our own settings too.
+    pub fn reset(&mut self, question: Question) -> Result<(), Trouble> {
+        self.statements += 1;
+        self.conn
+            .reset()
+            .map_err(|error| self.failed(question, &error))
+    }
+
+    fn failed(&mut self, question: Question, error: &Error) -> Trouble {
+        self.spoiled |= spoils(error);
+        let doing = Doing::Asking {
+            question,
+            limit: self.limit,
+        };
+        trouble(error, doing)
     }
 
     fn fetch(&mut self, sql: &str) -> Result<Rows, Error> {

@@ -1,5 +1,7 @@
 //! The commands for people without a display: the same threads, the same store, the same rules.
 
+pub mod accept;
+pub mod accept_report;
 pub mod check;
 pub mod json;
 pub mod probe;

@@ -117,7 +117,7 @@ pub(super) fn show_sql(
         .map_err(|error| phrase("probe.cli.no_output").with("reason", error.to_string()))
 }
 
-fn sql_text(
+pub(super) fn sql_text(
     listed: Listed,
     plan: &ProbePlan,
     profile: &TopologyProfile,

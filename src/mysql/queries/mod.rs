@@ -45,6 +45,12 @@ pub enum Question {
     ProbeWrite,
     ProbeRead,
     ProbeCleanUp,
+    /// What a pooled session carries.
+    PoolLook,
+    /// What its user does on it, and its cleaning.
+    PoolAct,
+    /// Holding an applier back.
+    Hold,
 }
 
 impl Question {
@@ -77,6 +83,9 @@ impl Question {
             Question::ProbeWrite => "trouble.question.probe_write",
             Question::ProbeRead => "trouble.question.probe_read",
             Question::ProbeCleanUp => "trouble.question.probe_clean_up",
+            Question::PoolLook => "trouble.question.pool_look",
+            Question::PoolAct => "trouble.question.pool_act",
+            Question::Hold => "trouble.question.hold",
         }
     }
 }

@@ -123,6 +123,8 @@ pub struct ProbeView {
     pub runs: VecDeque<Arc<ProbeRun>>,
     /// For each replica the last run whose plain read was stale.
     pub last_stale: Vec<Option<Arc<ProbeRun>>>,
+    /// Why the last write that failed did.
+    pub last_failed: Option<Trouble>,
     pub began_at: Moment,
     pub first_run_at: Option<Moment>,
     pub last_run_at: Option<Moment>,
@@ -140,6 +142,7 @@ impl ProbeView {
             figures: Figures::default(),
             runs: VecDeque::new(),
             last_stale: Vec::new(),
+            last_failed: None,
             began_at: now,
             first_run_at: None,
             last_run_at: None,
@@ -159,6 +162,9 @@ impl ProbeView {
         self.first_run_at.get_or_insert(now);
         self.last_run_at = Some(now);
         self.summary.add(&run);
+        if let Err(trouble) = &run.write {
+            self.last_failed = Some(trouble.clone());
+        }
         for (last, replica) in self.last_stale.iter_mut().zip(&run.replicas) {
             if replica.plain.verdict(&run.value).is_stale() {
                 *last = Some(Arc::clone(&run));

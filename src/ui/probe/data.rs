@@ -309,18 +309,22 @@ fn notices(frame: &Frame<'_>, view: &ProbeView) -> Vec<SignedLine> {
                 list.push(line(Sign::Stopped, text));
             }
             EndedBy::Trouble(trouble) => list.push(line(Sign::Critical, told(frame, trouble))),
-            EndedBy::NotBegun(why) => list.push(line(Sign::Critical, words.say(why))),
+            EndedBy::NotBegun(why) => {
+                let text = phrase("probe_screen.not_begun").with("why", why.clone());
+                list.push(line(Sign::Critical, words.say(&text)));
+            }
         }
         if let Some(trouble) = &end.rows_left {
             let left = phrase("probe.end.rows_left").with("why", trouble.what.clone());
             list.push(line(Sign::Warning, words.say(&left)));
         }
     }
-    let last_refused = view.runs.back().and_then(|run| run.write.as_ref().err());
-    if let Some(trouble) = last_refused {
+    if let Some(trouble) = &view.last_failed {
         let text = phrase("probe_screen.write_failed").with("n", view.summary.writes_failed);
         let text = format!("{} {}", words.say(&text), told(frame, trouble));
-        list.push(line(Sign::Critical, text));
+        let still = view.runs.back().is_some_and(|run| run.write.is_err());
+        let sign = if still { Sign::Critical } else { Sign::Warning };
+        list.push(line(sign, text));
     }
     list
 }

@@ -163,7 +163,11 @@ fn row_ui(ui: &mut Ui, timeline: &Timeline, row: &TimeRow, place: Rect, inner: R
     let middle = place.center().y;
     let names = Rect::from_min_max(place.min, pos2(inner.min.x - 2.0 * UNIT, place.max.y));
     name_ui(ui, row, names, palette);
-    let mut end = inner.min.x;
+    // without a bar the words stand behind the commit, from which on it could have been
+    let mut end = x_at(timeline, inner, timeline.committed_ms);
+    if let Some(bar) = row.bars.first() {
+        end = x_at(timeline, inner, bar.from);
+    }
     for bar in &row.bars {
         let from = x_at(timeline, inner, bar.from);
         let to = x_at(timeline, inner, bar.to).max(from + NARROWEST);
