@@ -76,6 +76,10 @@ impl Probing {
         self.dials.insert((topology.clone(), server.clone()), dial);
     }
 
+    pub fn dial(&self, topology: &TopologyId, server: &ServerId) -> Option<&Arc<dyn ProbeDial>> {
+        self.dials.get(&(topology.clone(), server.clone()))
+    }
+
     /// The topology is watched no longer.
     pub fn forget(&mut self, topology: &TopologyId) {
         self.dials.retain(|(of, _), _| of != topology);

@@ -6,6 +6,7 @@
 mod frames;
 mod perform;
 mod refused;
+mod routing;
 mod screens;
 mod startup;
 
@@ -15,6 +16,7 @@ use std::time::Duration;
 
 use eframe::egui::{self, ViewportBuilder};
 
+use super::comparing::Comparing;
 use super::conductor::Conductor;
 use super::probing::Probing;
 use super::profiles::{DeskEvent, ProfileDesk};
@@ -130,6 +132,7 @@ pub struct App {
     paused: Option<Paused>,
     pace: Pace,
     startup: Startup,
+    comparing: Option<Comparing>,
     refused: refused::Refused,
 }
 
@@ -165,6 +168,7 @@ impl App {
             paused: None,
             pace: Pace::default(),
             startup: Startup::default(),
+            comparing: None,
             refused: refused::Refused::default(),
         };
         app.apply_preferences(ctx);
@@ -249,6 +253,8 @@ impl eframe::App for App {
         let now = clock::now();
         if self.pace.is_judging_due(now, any) {
             self.conductor.store.judge(now);
+            self.hear_comparison(now);
+            self.tell_routing();
         }
         self.probing.take_in();
         let mut soon = self.pace.next_frame(&self.conductor.store, now);
@@ -276,9 +282,12 @@ impl eframe::App for App {
         self.keep_preferences();
         // side by side: each may wait half a second for what does not answer
         let (conductor, desk, probing) = (&mut self.conductor, &mut self.desk, &mut self.probing);
+        let comparing = self.comparing.take().filter(|c| c.end.is_none());
         std::thread::scope(|scope| {
             scope.spawn(|| conductor.close());
             scope.spawn(|| probing.close());
+            // rows of ours are removed first, within a limit
+            scope.spawn(|| comparing.map(Comparing::close));
             desk.close();
         });
     }

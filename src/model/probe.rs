@@ -263,6 +263,16 @@ pub enum On {
     Replica,
 }
 
+impl On {
+    /// Its word in the catalogue.
+    pub fn key(self) -> &'static str {
+        match self {
+            On::Source => "probe.on.source",
+            On::Replica => "probe.on.replica",
+        }
+    }
+}
+
 pub fn is_read_only(identity: &Identity) -> bool {
     [
         identity.read_only,
