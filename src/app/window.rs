@@ -159,7 +159,7 @@ impl App {
             conductor: Conductor::default(),
             profiles: desk.profiles().to_vec(),
             desk,
-            probing: Probing::default(),
+            probing: Probing::keeping_in(paths::data_dir()),
             preferences,
             shell: ShellState::default(),
             screens: Screens::default(),
