@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use super::comparing::{ComparePlan, DEFAULT_RATE as DEFAULT_STATEMENTS};
 use crate::model::probe::{
     Awaited, DEFAULT_RATE, DEFAULT_SCHEMA, LONGEST_WAIT, MOST_RUNS, ProbeFlavour, ProbePlan,
     ReadDelay, Reader, SHORTEST_WAIT,
@@ -33,6 +34,9 @@ pub enum Command {
     Check(CheckArgs),
     /// Write on the source, and see what reads on the replicas make of it. Without permission only prints the SQL.
     Probe(ProbeArgs),
+    /// Compare the routing rules over one workload: how often each would read an old value, and what it costs. Without
+    /// permission only prints the SQL.
+    Route(RouteArgs),
     /// Five steps that show whether reads after a write are safe here: 0 all passed, 1 not all, 3 nothing was allowed.
     Accept(AcceptArgs),
 }
@@ -238,6 +242,52 @@ impl AcceptArgs {
             wait_limit: self.wait,
             schema: self.schema.clone(),
             ..ProbePlan::default()
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub struct RouteArgs {
+    #[command(flatten)]
+    pub selection: Selection,
+
+    /// How long the workload runs.
+    #[arg(long = "for", value_parser = threshold, value_name = "TIME", default_value = "20s")]
+    pub run_for: Span,
+
+    /// Statements a second, reads and writes of all sessions together; at most 200.
+    #[arg(long, default_value_t = DEFAULT_STATEMENTS, value_name = "N")]
+    pub rate: u32,
+
+    /// Reads a second the source could take over when replicas are taken out; adds the rule that keeps to it.
+    #[arg(long, value_name = "N")]
+    pub spare: Option<f64>,
+
+    /// The same seed gives the same workload.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+
+    /// The schema our table lies in; made where it is missing.
+    #[arg(long, default_value = DEFAULT_SCHEMA)]
+    pub schema: String,
+
+    /// Allow the workload to write into its own table. On production the topology's name must be typed besides.
+    #[arg(long)]
+    pub enable_writes: bool,
+
+    /// One JSON object a line: one for each rule, then one summary.
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl RouteArgs {
+    pub fn plan(&self) -> ComparePlan {
+        ComparePlan {
+            length: self.run_for,
+            rate: self.rate,
+            spare_per_second: self.spare,
+            schema: self.schema.clone(),
+            seed: self.seed,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 pub mod accepting;
 pub mod cli;
+pub mod comparing;
 pub mod conductor;
 pub mod dialing;
 pub mod headless;
@@ -30,6 +31,7 @@ pub fn run(cli: Cli) -> ExitCode {
         Some(Command::Watch(args)) => end(headless::watch::run(&args, words), words),
         Some(Command::Check(args)) => headless::check::run(&args, words),
         Some(Command::Probe(args)) => headless::probe::run(&args, words),
+        Some(Command::Route(args)) => headless::route::run(&args, words),
         Some(Command::Accept(args)) => headless::accept::run(&args, words),
         None => end(open_window(cli.topology.as_deref()), words),
     }

@@ -2,9 +2,10 @@
 //! board that the screen draws.
 
 mod export;
+mod kept;
 pub mod prepare;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -23,6 +24,7 @@ use crate::monitor::prober::{
 use crate::ui::action::ExportFormat;
 use crate::ui::probe::board::{EndedBy, KeptProbe, Needs, ProbeBoard, ProbeSql, ProbeView, Probed};
 use crate::words::Catalogue;
+use kept::KeptFiles;
 
 /// Events waiting for the next frame: seconds of the fastest probe.
 const EVENTS_IN_FLIGHT: usize = 2_048;
@@ -46,6 +48,9 @@ pub struct Probing {
     refreshed: Option<Instant>,
     refresh_cost: Duration,
     exporting: Option<Receiver<Result<Phrase, Phrase>>>,
+    /// Absent where the system names no folder for data, and in tests.
+    files: Option<KeptFiles>,
+    asked_for: BTreeSet<TopologyId>,
 }
 
 #[derive(Default)]
@@ -71,9 +76,22 @@ struct Prepared {
 }
 
 impl Probing {
+    /// Results are kept in this folder beyond the session; without one only in memory.
+    pub fn keeping_in(folder: Option<PathBuf>) -> Probing {
+        Probing {
+            files: folder.and_then(|folder| KeptFiles::open(folder).ok()),
+            ..Probing::default()
+        }
+    }
+
     /// A server can be reached by now; its probe sessions will use the same account.
     pub fn know(&mut self, topology: &TopologyId, server: &ServerId, dial: Arc<dyn ProbeDial>) {
         self.dials.insert((topology.clone(), server.clone()), dial);
+        self.bring_kept(topology);
+    }
+
+    pub fn dial(&self, topology: &TopologyId, server: &ServerId) -> Option<&Arc<dyn ProbeDial>> {
+        self.dials.get(&(topology.clone(), server.clone()))
     }
 
     /// The topology is watched no longer.
@@ -195,6 +213,7 @@ impl Probing {
 
     /// Takes in what has come since the last frame. True when there was something.
     pub fn take_in(&mut self) -> bool {
+        self.take_in_kept();
         let exported = self
             .exporting
             .as_ref()
@@ -350,6 +369,30 @@ impl Probing {
             all.remove(0);
         }
         all.push(kept);
+        if let Some(files) = &self.files {
+            files.keep(topology, all);
+        }
+    }
+
+    /// Results kept in earlier sessions are brought once for each topology, before what this session keeps.
+    fn bring_kept(&mut self, topology: &TopologyId) {
+        if !self.asked_for.insert(topology.clone()) {
+            return;
+        }
+        if let Some(files) = &self.files {
+            files.ask_for(topology);
+        }
+    }
+
+    fn take_in_kept(&mut self) {
+        while let Some((topology, mut earlier)) =
+            self.files.as_ref().and_then(KeptFiles::next_loaded)
+        {
+            let now = self.board.kept.entry(topology).or_default();
+            earlier.append(now);
+            let too_many = earlier.len().saturating_sub(KEPT);
+            *now = earlier.split_off(too_many);
+        }
     }
 
     /// Writes the runs to a file, on a thread.

@@ -7,6 +7,7 @@ mod acceptance;
 mod frames;
 mod perform;
 mod refused;
+mod routing;
 mod screens;
 mod startup;
 
@@ -17,6 +18,7 @@ use std::time::Duration;
 use eframe::egui::{self, ViewportBuilder};
 
 use super::accepting::desk::AcceptDesk;
+use super::comparing::Comparing;
 use super::conductor::Conductor;
 use super::probing::Probing;
 use super::profiles::{DeskEvent, ProfileDesk};
@@ -133,6 +135,7 @@ pub struct App {
     paused: Option<Paused>,
     pace: Pace,
     startup: Startup,
+    comparing: Option<Comparing>,
     refused: refused::Refused,
 }
 
@@ -159,7 +162,7 @@ impl App {
             conductor: Conductor::default(),
             profiles: desk.profiles().to_vec(),
             desk,
-            probing: Probing::default(),
+            probing: Probing::keeping_in(paths::data_dir()),
             accepting: AcceptDesk::default(),
             preferences,
             shell: ShellState::default(),
@@ -169,6 +172,7 @@ impl App {
             paused: None,
             pace: Pace::default(),
             startup: Startup::default(),
+            comparing: None,
             refused: refused::Refused::default(),
         };
         app.apply_preferences(ctx);
@@ -253,6 +257,8 @@ impl eframe::App for App {
         let now = clock::now();
         if self.pace.is_judging_due(now, any) {
             self.conductor.store.judge(now);
+            self.hear_comparison(now);
+            self.tell_routing();
         }
         self.probing.take_in();
         self.accepting.take_in(self.words());
@@ -282,10 +288,13 @@ impl eframe::App for App {
         // side by side: each may wait half a second for what does not answer
         let (conductor, desk, probing) = (&mut self.conductor, &mut self.desk, &mut self.probing);
         let accepting = &mut self.accepting;
+        let comparing = self.comparing.take().filter(|c| c.end.is_none());
         std::thread::scope(|scope| {
             scope.spawn(|| conductor.close());
             scope.spawn(|| probing.close());
             scope.spawn(|| accepting.close());
+            // rows of ours are removed first, within a limit
+            scope.spawn(|| comparing.map(Comparing::close));
             desk.close();
         });
     }

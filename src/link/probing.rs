@@ -61,6 +61,9 @@ pub trait ProbeLink: Send {
     /// `None`: the row is not there.
     fn read(&mut self, row: ProbeRow) -> Result<Option<String>, Trouble>;
 
+    /// Which rows of this probe are there, `from` up to and with `to`.
+    fn present(&mut self, from: ProbeRow, to: u32) -> Result<Vec<u32>, Trouble>;
+
     /// Waits at most `limit` (more than zero, R21). How it went is in the answer, whatever it is.
     fn wait(&mut self, target: &Gtids, limit: Duration) -> WaitSeen;
 

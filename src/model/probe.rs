@@ -4,6 +4,8 @@
 //! Here are the plan, the rows it writes, and what is known of a server before it starts; [`run`] is one run as it was
 //! seen, [`summary`] what many of them add up to. Running it is the business of `monitor::prober`.
 
+use serde::{Deserialize, Serialize};
+
 pub mod run;
 pub mod summary;
 
@@ -32,7 +34,7 @@ pub const ROWS_KEPT: u32 = 500;
 pub const REFUSED_PAUSE: Span = Span::from_secs(5);
 
 /// What is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ProbeFlavour {
     /// A new row each run: a late replica says "order not there".
     Insert,
@@ -50,7 +52,7 @@ impl ProbeFlavour {
 }
 
 /// What the waited read waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Awaited {
     /// The GTID of this very commit.
     OwnGtid,
@@ -59,7 +61,7 @@ pub enum Awaited {
 }
 
 /// Who reads.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Reader {
     /// The session that wrote, which knows what it wrote.
     #[default]
@@ -69,7 +71,7 @@ pub enum Reader {
 }
 
 /// How long after the commit the plain read is sent.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum ReadDelay {
     /// At once, together with the wait.
     None,
@@ -81,7 +83,7 @@ pub enum ReadDelay {
 }
 
 /// One probe, single or repeated.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ProbePlan {
     pub flavour: ProbeFlavour,
     pub awaited: Awaited,
@@ -261,6 +263,16 @@ pub struct ListedStatement {
 pub enum On {
     Source,
     Replica,
+}
+
+impl On {
+    /// Its word in the catalogue.
+    pub fn key(self) -> &'static str {
+        match self {
+            On::Source => "probe.on.source",
+            On::Replica => "probe.on.replica",
+        }
+    }
 }
 
 pub fn is_read_only(identity: &Identity) -> bool {

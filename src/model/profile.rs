@@ -3,6 +3,8 @@
 //! A profile never holds a password, only where one comes from ([`SecretSource`]). How it is written to disk is the
 //! business of `settings`; what can be wrong with it is in [`check()`]; how an address is typed and shown in [`address`].
 
+use serde::{Deserialize, Serialize};
+
 pub mod address;
 mod check;
 
@@ -14,11 +16,11 @@ use super::time::Span;
 use std::path::PathBuf;
 
 /// Names a topology for as long as it exists; passwords in the keychain are filed under it, so it is never reused.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct TopologyId(pub String);
 
 /// Names a server within its topology, whatever becomes of its name and address.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ServerId(pub String);
 
 /// A source with its replicas, as the person sees them belonging together.

@@ -4,10 +4,14 @@ use std::fmt;
 use std::ops::{Add, Neg, Sub};
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 /// A signed length of time in microseconds.
 ///
 /// Signed on purpose: a stamp from the future must stay negative and be seen as such (field report R06).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub struct Span(i64);
 
 impl Span {
@@ -100,7 +104,7 @@ impl Neg for Span {
 
 /// An instant on the workstation's clock: microseconds since the Unix epoch, but advanced by the monotonic clock
 /// only, so that it never jumps while the program runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Moment(i64);
 
 impl Moment {

@@ -10,6 +10,7 @@ pub mod prober;
 mod report;
 mod schedule;
 mod waiter;
+pub mod workload;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

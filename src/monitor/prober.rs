@@ -5,9 +5,9 @@
 //! is remembered by the store, while a probe is a task of several servers with a beginning and an end, and its results
 //! belong to whoever started it.
 
-mod conductor;
+pub(super) mod conductor;
 mod replica;
-mod session;
+pub(super) mod session;
 mod workers;
 
 #[cfg(test)]
@@ -74,7 +74,7 @@ pub enum EndReason {
     Failed(Trouble),
 }
 
-enum ProbeOrder {
+pub(super) enum ProbeOrder {
     Stop,
 }
 

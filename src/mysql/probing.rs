@@ -3,7 +3,7 @@
 pub(super) mod statements;
 mod tracking;
 
-pub use statements::{account_sql, listed};
+pub use statements::{account_sql, listed, listed_for_workload};
 
 use std::time::Duration;
 
@@ -233,6 +233,15 @@ impl ProbeLink for MySqlProbe {
         let sql = self.sql.read(row);
         let rows = self.ask(Question::ProbeRead, &sql)?;
         Ok(rows.first().and_then(|row| row.text(&["value"])))
+    }
+
+    fn present(&mut self, from: ProbeRow, to: u32) -> Result<Vec<u32>, Trouble> {
+        let sql = self.sql.present(from, to);
+        let rows = self.ask(Question::ProbeRead, &sql)?;
+        Ok(rows
+            .iter()
+            .filter_map(|row| row.told(&["number"]))
+            .collect())
     }
 
     fn wait(&mut self, target: &Gtids, limit: Duration) -> WaitSeen {

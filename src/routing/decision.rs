@@ -146,3 +146,31 @@ impl Reason {
         }
     }
 }
+
+/// The words of a fallback counted by its code, without the figures of one case.
+pub fn fallback_key(code: &str) -> &'static str {
+    match code {
+        "no_replica" => "rules.fallback.no_replica",
+        "not_checked" => "rules.fallback.not_checked",
+        "check_failed" => "rules.fallback.check_failed",
+        "not_running" => "rules.fallback.not_running",
+        "threads_unknown" => "rules.fallback.threads_unknown",
+        "lag_unknown" => "rules.fallback.lag_unknown",
+        "lag_over_limit" => "rules.fallback.lag_over_limit",
+        "recovering" => "rules.fallback.recovering",
+        "taken_out" => "rules.fallback.taken_out",
+        "cannot_wait" => "rules.fallback.cannot_wait",
+        "no_gtid" => "rules.fallback.no_gtid",
+        "wait_timed_out" => "rules.fallback.wait_timed_out",
+        "wait_null" => "rules.fallback.wait_null",
+        "wait_odd_number" => "rules.fallback.wait_odd_number",
+        "wait_error" => "rules.fallback.wait_error",
+        "wait_deadline" => "rules.fallback.wait_deadline",
+        "wait_connection_lost" => "rules.fallback.wait_connection_lost",
+        "wait_failed" => "rules.fallback.wait_failed",
+        "budget_spent" => "rules.fallback.budget_spent",
+        "replica_unreadable" => "rules.fallback.replica_unreadable",
+        "source_has_no_room" => "rules.fallback.source_has_no_room",
+        _ => "rules.fallback.other",
+    }
+}

@@ -145,6 +145,9 @@ impl Store {
             })
             .collect();
         self.note_roles(&judged, now);
+        for (watch, of_server) in &judged.servers {
+            self.feed_guards(*watch, of_server, now);
+        }
         self.judged.insert(topology.clone(), judged);
     }
 

@@ -4,6 +4,7 @@
 //! findings and lamps to be drawn or printed. Replay and the headless commands use the same two.
 
 mod errant;
+pub mod guards;
 pub mod journal;
 pub mod judged;
 pub mod lanes;

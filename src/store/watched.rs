@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::errant::Errant;
+use super::guards::Guards;
 use super::lanes::Lane;
 use super::series::Series;
 use crate::health::facts::{Degraded, Freshness, Memory, Replaced};
@@ -72,6 +73,8 @@ pub struct Watched {
     /// The last role that was certain.
     pub role: Option<Role>,
     pub errant: Errant,
+    /// While it is a replica.
+    pub guards: Option<Guards>,
 }
 
 impl Watched {
@@ -91,6 +94,7 @@ impl Watched {
             memory: Memory::default(),
             role: None,
             errant: Errant::default(),
+            guards: None,
         }
     }
 

@@ -99,6 +99,19 @@ pub enum Action {
         server: FoundReplica,
     },
 
+    /// Hold the routing rules against a workload: writes into our own table on the source.
+    Compare {
+        topology: TopologyId,
+        length: Span,
+        /// Statements a second.
+        rate: u32,
+        /// Reads a second the source could take over; `None` leaves the rule out that keeps to it.
+        spare_per_second: Option<u32>,
+        /// What the person typed where the topology's name is asked for.
+        typed_name: String,
+    },
+    StopComparing,
+
     /// What a probe by this plan would send there, to be read before the first run.
     DescribeProbe {
         topology: TopologyId,

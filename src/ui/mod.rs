@@ -17,6 +17,7 @@ pub mod plot;
 pub mod preferences;
 pub mod probe;
 pub mod profiles;
+pub mod routing;
 pub mod semi_sync;
 pub mod server;
 pub mod shell;

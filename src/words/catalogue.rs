@@ -36,13 +36,13 @@ macro_rules! files {
 static ENGLISH: LazyLock<Catalogue> = LazyLock::new(|| {
     Catalogue::embedded(
         Language::English,
-        &files!("en": "accept.toml", "common.toml", "detail.toml", "finding.toml", "forms.toml", "headless.toml", "probe.toml", "probe_screen.toml", "routing.toml", "shell.toml", "trouble.toml"),
+        &files!("en": "accept.toml", "common.toml", "detail.toml", "finding.toml", "forms.toml", "headless.toml", "probe.toml", "probe_screen.toml", "routing.toml", "rules.toml", "shell.toml", "trouble.toml"),
     )
 });
 static SIMPLIFIED_CHINESE: LazyLock<Catalogue> = LazyLock::new(|| {
     Catalogue::embedded(
         Language::SimplifiedChinese,
-        &files!("zh-CN": "accept.toml", "common.toml", "detail.toml", "finding.toml", "forms.toml", "headless.toml", "probe.toml", "probe_screen.toml", "routing.toml", "shell.toml", "trouble.toml"),
+        &files!("zh-CN": "accept.toml", "common.toml", "detail.toml", "finding.toml", "forms.toml", "headless.toml", "probe.toml", "probe_screen.toml", "routing.toml", "rules.toml", "shell.toml", "trouble.toml"),
     )
 });
 

@@ -179,7 +179,7 @@ fn listed(
     states: &[Result<ServerState, Trouble>],
     words: &Catalogue,
 ) -> String {
-    let mut text = sql_text(plan, profile, states, words);
+    let mut text = sql_text(crate::mysql::probing::listed, plan, profile, states, words);
     let mut list = |heading: &str, statements: Vec<ListedStatement>| {
         text += &format!("-- {heading}\n");
         for ListedStatement { on, sql, .. } in statements {

@@ -6,6 +6,8 @@ pub mod check;
 pub mod json;
 pub mod probe;
 pub mod probe_json;
+pub mod route;
+pub mod route_json;
 pub mod watch;
 
 use std::sync::atomic::{AtomicBool, Ordering};

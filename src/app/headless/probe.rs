@@ -9,7 +9,7 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, bounded};
 
 use super::probe_json;
 use crate::app::cli::ProbeArgs;
-use crate::app::probing::prepare;
+use crate::app::probing::prepare::{self, Listed};
 use crate::app::{dialing, secrets, selection};
 use crate::link::probing::ProbeDial;
 use crate::model::phrase::{Phrase, phrase};
@@ -24,12 +24,13 @@ use crate::model::trouble::Trouble;
 use crate::monitor::prober::{
     EndReason, ProbeEnd, ProbeEvent, ProbeTask, ProbedServer, Prober, Readiness,
 };
+use crate::mysql::probing;
 use crate::words::{Catalogue, Language};
 
 /// Nothing was written, because it was not allowed.
-const NOT_ALLOWED: u8 = 3;
+pub(super) const NOT_ALLOWED: u8 = 3;
 /// The probe could not do what it was asked.
-const FAILED: u8 = 2;
+pub(super) const FAILED: u8 = 2;
 
 const EVENTS_IN_FLIGHT: usize = 1_024;
 const ATTENTION: Duration = Duration::from_millis(100);
@@ -64,12 +65,14 @@ fn probe(args: &ProbeArgs, words: &Catalogue) -> Result<ExitCode, Phrase> {
     let states = prepare::states(&dials, &plan);
     let allowed = args.enable_writes || profile.writes == WritePermission::Allowed;
     if !allowed {
-        show_sql(&plan, &profile, &states, words)?;
+        show_sql(probing::listed, &plan, &profile, &states, words)?;
         println!("\n-- {}", words.text("probe.cli.not_allowed"));
         return Ok(ExitCode::from(NOT_ALLOWED));
     }
     let source = prepare::source(&profile, &states)?;
-    if profile.environment.guards_writes() && !confirmed(&plan, &profile, &states, words)? {
+    if profile.environment.guards_writes()
+        && !confirmed(probing::listed, &plan, &profile, &states, words)?
+    {
         eprintln!("replicascope: {}", words.text("probe.cli.not_confirmed"));
         return Ok(ExitCode::from(NOT_ALLOWED));
     }
@@ -100,20 +103,22 @@ fn task(
 }
 
 /// For each kind of server there is; for both when none says what it is.
-fn show_sql(
+pub(super) fn show_sql(
+    listed: Listed,
     plan: &ProbePlan,
     profile: &TopologyProfile,
     states: &[Result<ServerState, Trouble>],
     words: &Catalogue,
 ) -> Result<(), Phrase> {
     let mut out = io::stdout().lock();
-    let shown = sql_text(plan, profile, states, words);
+    let shown = sql_text(listed, plan, profile, states, words);
     out.write_all(shown.as_bytes())
         .and_then(|()| out.flush())
         .map_err(|error| phrase("probe.cli.no_output").with("reason", error.to_string()))
 }
 
 pub(super) fn sql_text(
+    listed: Listed,
     plan: &ProbePlan,
     profile: &TopologyProfile,
     states: &[Result<ServerState, Trouble>],
@@ -121,7 +126,7 @@ pub(super) fn sql_text(
 ) -> String {
     let known = states.iter().flatten().map(|state| state.product.clone());
     let mut text = String::new();
-    for (flavour, statements) in prepare::listed(plan, known) {
+    for (flavour, statements) in prepare::listed_by(listed, plan, known) {
         let on = |on: On| {
             words.text(match on {
                 On::Source => "probe.on.source",
@@ -139,7 +144,8 @@ pub(super) fn sql_text(
 }
 
 /// On production the name is typed, by a person, after the SQL was seen.
-fn confirmed(
+pub(super) fn confirmed(
+    listed: Listed,
     plan: &ProbePlan,
     profile: &TopologyProfile,
     states: &[Result<ServerState, Trouble>],
@@ -151,7 +157,7 @@ fn confirmed(
         return Ok(false);
     }
     let question = phrase("probe.cli.type_name").with("name", profile.name.as_str());
-    let sql = sql_text(plan, profile, states, words);
+    let sql = sql_text(listed, plan, profile, states, words);
     write!(err, "{sql}\n{} ", words.say(&question)).map_err(failed)?;
     err.flush().map_err(failed)?;
     let mut typed = String::new();

@@ -48,8 +48,20 @@ pub fn source(
     })
 }
 
-/// What a plan would send, for each flavour among these; for both when none is known.
+/// What would be sent to servers of a product.
+pub type Listed = fn(&ProbePlan, &Product) -> Vec<ListedStatement>;
+
+/// What a probe by this plan would send, for each flavour among these; for both when none is known.
 pub fn listed(
+    plan: &ProbePlan,
+    known: impl Iterator<Item = Product>,
+) -> Vec<(&'static str, Vec<ListedStatement>)> {
+    listed_by(probing::listed, plan, known)
+}
+
+/// The same for what a probe is not alone in doing.
+pub fn listed_by(
+    listed: Listed,
     plan: &ProbePlan,
     known: impl Iterator<Item = Product>,
 ) -> Vec<(&'static str, Vec<ListedStatement>)> {
@@ -66,7 +78,7 @@ pub fn listed(
     }
     let list = products
         .iter()
-        .map(|product| (product.flavour.name(), probing::listed(plan, product)));
+        .map(|product| (product.flavour.name(), listed(plan, product)));
     list.collect()
 }
 

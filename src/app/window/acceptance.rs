@@ -31,13 +31,14 @@ impl App {
         self.accepting.describe(profile, known);
     }
 
-    /// Not beside a probe: it would write to the table that a replica is held back by.
+    /// Not beside a probe or a comparison of rules: it would write to the table that a replica is held back by.
     fn start_acceptance(&mut self, topology: &TopologyId, may_hold: bool, typed: &str) {
         let Some(profile) = self.profiles.iter().find(|p| p.id == *topology) else {
             return;
         };
-        if self.probing.board.running().is_some() {
-            let why = phrase("probe_screen.refused.running");
+        let compares = self.comparing.as_ref().is_some_and(|c| c.end.is_none());
+        if self.probing.board.running().is_some() || compares {
+            let why = phrase("acceptance.refused.beside");
             self.accepting.board.refused.insert(topology.clone(), why);
             return;
         }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use eframe::egui::{self, ViewportCommand};
 
+use super::routing::Wanted;
 use super::{App, DeskEvent};
 use crate::app::dialing;
 use crate::link::clock;
@@ -41,6 +42,24 @@ impl App {
             Action::PollNow(topology) => self.conductor.poll_now(&topology),
             Action::Pause(pause) => self.pause(pause),
             Action::PollEvery { topology, interval } => self.poll_every(&topology, interval),
+            Action::Compare {
+                topology,
+                length,
+                rate,
+                spare_per_second,
+                typed_name,
+            } => self.start_comparing(Wanted {
+                topology,
+                length,
+                rate,
+                spare_per_second,
+                typed_name,
+            }),
+            Action::StopComparing => {
+                if let Some(comparing) = &self.comparing {
+                    comparing.stop();
+                }
+            }
             Action::Copy(text) => ctx.copy_text(text),
             Action::Language(choice) => {
                 self.preferences.language = choice;
@@ -147,6 +166,9 @@ impl App {
         self.pause(false);
         self.probing.forget(topology);
         self.accepting.forget(topology);
+        if let Some(comparing) = self.comparing.as_ref().filter(|c| c.topology == *topology) {
+            comparing.stop();
+        }
         let servers: Vec<ServerId> = self
             .conductor
             .store

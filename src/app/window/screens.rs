@@ -22,10 +22,10 @@ use crate::ui::probe::{ProbeData, ProbeState, probe_ui};
 use crate::ui::profiles::{
     News, ProfilesData, ProfilesState, QuestionReport, TestReport, profiles_ui,
 };
+use crate::ui::routing::{RoutingData, RoutingState, routing_ui};
 use crate::ui::semi_sync::{SemiSyncData, SemiSyncState, semi_sync_ui};
 use crate::ui::server::{ServerData, ServerState, server_ui};
 use crate::ui::transactions::{TransactionsData, TransactionsState, transactions_ui};
-use crate::ui::widgets::empty_ui;
 
 #[derive(Default)]
 pub struct Screens {
@@ -36,6 +36,7 @@ pub struct Screens {
     semi_sync: SemiSyncState,
     probe: ProbeState,
     acceptance: AcceptanceState,
+    pub(super) routing: RoutingState,
     events: EventsState,
     profiles: ProfilesState,
     preferences: PreferencesState,
@@ -87,9 +88,8 @@ impl Screens {
                 }
             }
             Screen::Routing => {
-                let words = frame.words;
-                let (title, text) = ("routing_screen.title", "routing_screen.empty");
-                empty_ui(ui, words.text(title), words.text(text), None);
+                let data = RoutingData::new(frame, &self.routing);
+                routing_ui(ui, &data, &mut self.routing, frame, actions);
             }
             Screen::Events => {
                 let data = EventsData::new(frame, &mut self.events);

@@ -1,5 +1,7 @@
 //! One run of a probe as it was seen.
 
+use serde::{Deserialize, Serialize};
+
 use crate::model::gtid::Gtids;
 use crate::model::phrase::Phrase;
 use crate::model::time::{Moment, Span};
@@ -177,7 +179,7 @@ impl WaitSeen {
 }
 
 /// Every way a wait can end, counted apart. Only the first is success (R20).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum WaitKind {
     Reached,
     /// The function says so itself: 1, or -1 on MariaDB.

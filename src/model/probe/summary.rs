@@ -3,6 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use super::run::{ProbeRun, ReadFrom, Verdict, WaitKind};
 use crate::model::time::Span;
 
@@ -36,7 +38,7 @@ pub struct ReplicaSummary {
     points: Vec<(Span, bool)>,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VerdictCounts {
     pub fresh: u64,
     pub old: u64,
@@ -72,7 +74,7 @@ impl VerdictCounts {
 }
 
 /// A share seen in a sample, with the band in which the true one lies with 95 % confidence.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Share {
     pub value: f64,
     pub low: f64,
@@ -103,14 +105,14 @@ impl Share {
 }
 
 /// The staleness of plain reads sent within one stretch of time after the commit.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CurvePoint {
     pub from: Span,
     pub to: Span,
     pub share: Share,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Percentiles {
     pub p50: Span,
     pub p95: Span,
@@ -120,7 +122,7 @@ pub struct Percentiles {
 }
 
 /// One bar: waits longer than `from`, up to `to`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HistogramBar {
     pub from: Span,
     pub to: Span,

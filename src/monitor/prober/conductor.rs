@@ -431,7 +431,7 @@ impl Conductor {
 }
 
 /// A write is not tried on a server that is read-only or that another one answers for by now.
-fn why_not_write(role: &Identity, begun_as: Option<&Identity>) -> Option<Trouble> {
+pub fn why_not_write(role: &Identity, begun_as: Option<&Identity>) -> Option<Trouble> {
     if is_read_only(role) {
         return Some(said(phrase("probe.write.read_only")));
     }
@@ -441,7 +441,7 @@ fn why_not_write(role: &Identity, begun_as: Option<&Identity>) -> Option<Trouble
     (!same).then(|| said(phrase("probe.write.another_server")))
 }
 
-fn said(what: Phrase) -> Trouble {
+pub fn said(what: Phrase) -> Trouble {
     Trouble {
         kind: TroubleKind::QueryFailed,
         what,

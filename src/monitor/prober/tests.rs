@@ -101,6 +101,9 @@ impl ProbeLink for LateReplica {
     fn executed(&mut self) -> Result<Result<Token, WaitKind>, Trouble> {
         Ok(Err(WaitKind::NoGtid))
     }
+    fn present(&mut self, _: ProbeRow, _: u32) -> Result<Vec<u32>, Trouble> {
+        Err(trouble())
+    }
     fn remove(&mut self, _: ProbeRow, _: u32) -> Result<(), Trouble> {
         Err(trouble())
     }

@@ -75,6 +75,13 @@ impl ProbeSql {
         format!("{NAME}SELECT value FROM {} WHERE {}", self.table, this(row))
     }
 
+    pub fn present(&self, from: ProbeRow, to: u32) -> String {
+        format!(
+            "{NAME}SELECT number FROM {} WHERE probe = {} AND number BETWEEN {} AND {to}",
+            self.table, from.probe.0, from.number
+        )
+    }
+
     pub fn remove(&self, from: ProbeRow, to: u32) -> String {
         format!(
             "{NAME}DELETE FROM {} WHERE probe = {} AND number BETWEEN {} AND {to}",
@@ -191,6 +198,22 @@ pub fn listed(plan: &ProbePlan, product: &Product) -> Vec<ListedStatement> {
     list.push(source(sql.read(row)));
     let first = ProbeRow { number: 0, ..row };
     list.push(source(sql.remove(first, row.number)));
+    list
+}
+
+/// The same for a workload: it writes like a probe, looks at the replicas for what has come, and waits now and then.
+pub fn listed_for_workload(plan: &ProbePlan, product: &Product) -> Vec<ListedStatement> {
+    let dialect = Dialect::from_hello(&hello(product));
+    let sql = ProbeSql::new(&dialect, &plan.schema);
+    let row = plan.row(ProbeId(EXAMPLE), 1);
+    let [reads_one, waits] = [sql.read(row), wait_example(&dialect, plan)]
+        .map(|sql| listed_statement(On::Replica, &sql).sql);
+    let mut list = listed(plan, product);
+    // Rows are looked for all at once, and the source's own are not read at all.
+    list.retain(|listed| listed.sql != reads_one);
+    let looks = listed_statement(On::Replica, &sql.present(row, row.number));
+    let place = list.iter().position(|listed| listed.sql == waits);
+    list.insert(place.unwrap_or(list.len()), looks);
     list
 }
 

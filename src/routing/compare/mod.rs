@@ -4,6 +4,7 @@
 //! was known of the replicas. [`compare`] replays it once per rule; a wait ends when the replica had the write, or
 //! when its limit ran out. What the recording cannot tell is counted as undecided and never as fresh.
 
+pub mod outcome;
 pub mod sentence;
 
 use std::collections::BTreeMap;
@@ -12,6 +13,8 @@ use crate::model::gtid::Gtids;
 use crate::model::phrase::Phrase;
 use crate::model::server::WatchId;
 use crate::model::time::{Moment, Span};
+
+pub use outcome::{Outcome, ReplicaSeen};
 
 use super::decision::{Decision, Go};
 use super::record::Freshness;

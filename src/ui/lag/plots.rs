@@ -8,7 +8,8 @@ use crate::model::time::Span;
 use crate::store::judged::ChannelJudged;
 use crate::store::watched::{ChannelPast, Watched};
 use crate::ui::plot::{
-    PlotData, PlotLane, PlotLine, PlotState, Threshold, event_marks, lane_stretches,
+    PlotData, PlotLane, PlotLine, PlotState, Threshold, event_marks, guard_stretches,
+    lane_stretches,
 };
 use crate::ui::server::scene::Scene;
 use crate::ui::widgets::Sign;
@@ -60,6 +61,7 @@ pub fn method_plot(
         name: name.clone(),
         color: Method::ALL.len(),
         stretches: lane_stretches(&past.lane, from, to),
+        guard: guard_stretches(scene.frame, scene.server, (from, to)),
     });
     let names: Vec<&str> = data.lines.iter().map(|line| line.name.as_str()).collect();
     let summary = phrase("plot.summary")

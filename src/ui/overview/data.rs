@@ -11,8 +11,8 @@ use crate::store::judged::{Judged, ServerJudged};
 use crate::store::watched::Watched;
 use crate::ui::Frame;
 use crate::ui::plot::{
-    PlotData, PlotLane, PlotLine, PlotState, Threshold, channel_key, event_marks, lane_stretches,
-    series_color,
+    PlotData, PlotLane, PlotLine, PlotState, Threshold, channel_key, event_marks, guard_stretches,
+    lane_stretches, series_color,
 };
 use crate::ui::profiles::FoundData;
 use crate::ui::widgets::Sign;
@@ -187,6 +187,10 @@ fn add_channel(
         name,
         color,
         stretches: lane_stretches(&past.lane, from, to),
+        guard: match nth {
+            0 => guard_stretches(frame, server, (from, to)),
+            _ => Vec::new(),
+        },
     });
 }
 

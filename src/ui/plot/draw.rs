@@ -9,7 +9,7 @@ use eframe::egui::{
 use egui_plot::{AxisHints, Line, Plot, PlotBounds, PlotPoints, PlotTransform};
 
 use super::axes::{self, moment_at};
-use super::{EventMark, LaneStretch, PlotData, PlotLane, PlotState, value_at};
+use super::{EventMark, GuardStretch, LaneStretch, PlotData, PlotLane, PlotState, value_at};
 use crate::model::time::{Moment, Span};
 use crate::ui::theme::{self, Palette, UNIT, palette, size};
 use crate::ui::widgets::{Sign, sign_word_ui};
@@ -190,6 +190,10 @@ fn lanes_ui(
         for stretch in &lane.stretches {
             stretch_ui(ui, frame, lane, stretch, bar, transform);
         }
+        let edge = Rect::from_x_y_ranges(area.x_range(), top + LANE - 2.0..=top + LANE);
+        for stretch in &lane.guard {
+            guard_ui(ui, lane, stretch, edge, transform);
+        }
     }
     Rect::from_x_y_ranges(area.x_range(), rect.y_range())
 }
@@ -260,6 +264,31 @@ fn stretch_ui(
         local_time::time_of_day(stretch.to),
         frame.words.span(stretch.to.since(stretch.from)),
     ));
+}
+
+/// A strip under the lane, so that the state above it stays readable.
+fn guard_ui(
+    ui: &Ui,
+    lane: &PlotLane,
+    stretch: &GuardStretch,
+    edge: Rect,
+    transform: &PlotTransform,
+) {
+    let x = |at: Moment| {
+        transform
+            .position_from_point_x(at.unix_secs_f64())
+            .clamp(edge.min.x, edge.max.x)
+    };
+    let (left, right) = (x(stretch.from), x(stretch.to).max(x(stretch.from) + 2.0));
+    let part = Rect::from_x_y_ranges(left..=right, edge.y_range());
+    // in no state's colour: it is what we would have done, not what is
+    ui.painter().rect_filled(part, 1.0, palette(ui).text);
+    let id = ui
+        .scope_id()
+        .with(("guard", &lane.key, stretch.from.unix_micros()));
+    let response = ui.interact(part, id, Sense::hover());
+    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, &stretch.text));
+    response.on_hover_text_at_pointer(&stretch.text);
 }
 
 fn word_on(ui: &Ui, word: &str, part: Rect, color: Color32) {

@@ -15,12 +15,17 @@ pub use view::{PlotState, View, time_choice_ui};
 
 use super::widgets::Sign;
 use crate::model::finding::{Health, Severity};
+use crate::model::phrase::phrase;
 use crate::model::profile::{ServerId, TopologyProfile};
 use crate::model::server::WatchId;
 use crate::model::time::{Moment, Span};
+use crate::routing::Unfit;
+use crate::store::guards::GuardPreset;
 use crate::store::journal::{Entry, EntryKind};
 use crate::store::lanes::Lane;
+use crate::store::watched::Watched;
 use crate::ui::Frame;
+use crate::ui::local_time;
 
 /// What a plot shows, ready to be drawn.
 #[derive(Clone, Debug, Default)]
@@ -56,6 +61,16 @@ pub struct PlotLane {
     pub name: String,
     pub color: usize,
     pub stretches: Vec<LaneStretch>,
+    /// When a shadow guard would have sent reads to the source.
+    pub guard: Vec<GuardStretch>,
+}
+
+/// A stretch of time under a lane, with the sentence its hover text says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GuardStretch {
+    pub from: Moment,
+    pub to: Moment,
+    pub text: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -91,6 +106,34 @@ pub fn lane_stretches(lane: &Lane, from: Moment, to: Moment) -> Vec<LaneStretch>
             from: stretch.from.max(from),
             to: stretch.to.min(to),
             health: stretch.health,
+        })
+        .collect()
+}
+
+/// When the guard with the limit of 3 s would have sent this replica's reads to the source; not before its first check.
+pub fn guard_stretches(
+    frame: &Frame<'_>,
+    server: &Watched,
+    (from, to): (Moment, Moment),
+) -> Vec<GuardStretch> {
+    let Some(guards) = &server.guards else {
+        return Vec::new();
+    };
+    let degraded = guards.of(GuardPreset::ThreeSeconds).degraded();
+    degraded
+        .filter(|degraded| degraded.why != Unfit::NotChecked)
+        .map(|degraded| (degraded, degraded.until.unwrap_or(frame.now)))
+        .filter(|(degraded, until)| degraded.from <= to && *until >= from)
+        .map(|(degraded, until)| GuardStretch {
+            from: degraded.from.max(from),
+            to: until.min(to),
+            text: frame.words.say(
+                &phrase("rules.guard.span")
+                    .with("replica", server.registration.name.as_str())
+                    .with("from", local_time::time_of_day(degraded.from))
+                    .with("to", local_time::time_of_day(until))
+                    .with("why", degraded.why.phrase()),
+            ),
         })
         .collect()
 }

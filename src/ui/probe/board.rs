@@ -6,6 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::model::phrase::Phrase;
 use crate::model::probe::summary::{CurvePoint, HistogramBar, Percentiles, Share, VerdictCounts};
 use crate::model::probe::{
@@ -96,7 +98,7 @@ pub enum EndedBy {
 }
 
 /// One server of a probe.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Probed {
     pub id: ServerId,
     pub name: String,
@@ -202,7 +204,7 @@ impl ProbeView {
 }
 
 /// What the runs so far add up to, worked out.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Figures {
     pub runs: u64,
     pub writes_failed: u64,
@@ -210,7 +212,7 @@ pub struct Figures {
     pub replicas: Vec<ReplicaFigures>,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ReplicaFigures {
     pub plain: VerdictCounts,
     pub stale: Option<Share>,
@@ -294,7 +296,7 @@ fn joined(curve: &[CurvePoint]) -> Vec<CurvePoint> {
 }
 
 /// A result kept to hold a later one against.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct KeptProbe {
     pub at: Moment,
     /// What the person calls it: "before parallel workers".

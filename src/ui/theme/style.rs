@@ -35,6 +35,8 @@ pub fn style(palette: &Palette) -> Style {
     spacing.tooltip_width = 420.0;
     spacing.scroll = ScrollStyle {
         foreground_color: true,
+        // Beside the content, not over the edge of its cards.
+        floating_allocated_width: 2.0 * UNIT,
         ..ScrollStyle::floating()
     };
     // Labels are read, not selected: values have copy buttons, and error texts ask for it

@@ -1,0 +1,56 @@
+//! The Routing screen: what each rule would return and cost on this very topology, and what the shadow guards would have
+//! done. No traffic is moved.
+
+mod chart;
+mod controls;
+mod data;
+mod draw;
+mod guards;
+mod report;
+
+pub use data::{KindLine, RoutingData, RuleRow, Verdict};
+pub use draw::routing_ui;
+pub use guards::{GuardCell, GuardRow};
+pub use report::Report;
+
+use std::collections::BTreeSet;
+
+use crate::model::profile::TopologyId;
+use crate::model::time::Span;
+use crate::ui::widgets::Sorting;
+
+/// What the person is doing here, and what the program told of the comparison it runs.
+#[derive(Clone, Debug)]
+pub struct RoutingState {
+    pub length: Span,
+    /// Statements a second.
+    pub rate: u32,
+    /// Reads a second the source could take over; 0 leaves that rule out.
+    pub spare: u32,
+    pub shows_sql: bool,
+    /// The topology's name, where it must be typed.
+    pub typed: String,
+    pub sorting: Sorting,
+    /// The last comparison of each topology is kept by the program; this is the one on show.
+    pub report: Option<Report>,
+    /// Where writing is allowed for this session, besides what the profiles say.
+    pub enabled: BTreeSet<TopologyId>,
+    /// What would be sent, for which topology.
+    pub sql: Option<(TopologyId, String)>,
+}
+
+impl Default for RoutingState {
+    fn default() -> Self {
+        RoutingState {
+            length: Span::from_secs(20),
+            rate: 50,
+            spare: 20,
+            shows_sql: false,
+            typed: String::new(),
+            sorting: Sorting::by(0),
+            report: None,
+            enabled: BTreeSet::new(),
+            sql: None,
+        }
+    }
+}

@@ -1,0 +1,482 @@
+//! The Routing screen: what it says in each state, that nothing is written without permission, what the shadow guards
+//! say, and how it looks.
+//!
+//! `REPLICASCOPE_PICTURES=some/folder cargo test --test screens_routing` keeps the pictures.
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use eframe::egui::{Theme, Ui, Vec2, vec2};
+use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable as _;
+use replicascope::lag::HeartbeatReading;
+use replicascope::model::gtid::{GtidSet, Gtids};
+use replicascope::model::lag::{Measurement, Method, Reading};
+use replicascope::model::phrase::phrase;
+use replicascope::model::profile::{
+    Environment, ExpectedRole, ServerId, ServerProfile, Target, TopologyId, TopologyProfile,
+    WritePermission,
+};
+use replicascope::model::server::WatchId;
+use replicascope::model::time::{Moment, Span};
+use replicascope::routing::compare::{
+    HealthSeen, Outcome, Percentiles, ReadSeen, Recording, ReplicaSeen, Visible, WriteSeen, compare,
+};
+use replicascope::routing::replica::Answering;
+use replicascope::routing::strategies::{Headroom, standard};
+use replicascope::routing::workload::{Plan, What, Workload};
+use replicascope::routing::{Admission, GuardState, ReplicaView, Seq, Threads, Unfit, WaitUnit};
+use replicascope::store::Store;
+use replicascope::store::guards::GuardPreset;
+use replicascope::store::watched::Registration;
+use replicascope::ui::action::Action;
+use replicascope::ui::overview::{OverviewData, OverviewState, overview_ui};
+use replicascope::ui::routing::{Report, RoutingData, RoutingState, routing_ui};
+use replicascope::ui::{fonts, theme};
+use replicascope::words::{Catalogue, Language};
+use support::fixtures::{self, Doing, NOW, Play, Scene};
+use support::soft_renderer::SoftRenderer;
+
+const WIDE: Vec2 = vec2(1280.0, 800.0);
+const SMALL: Vec2 = vec2(1024.0, 640.0);
+const TALL: Vec2 = vec2(1280.0, 1600.0);
+const EN: Language = Language::English;
+
+// --- the guards in the store -----------------------------------------------------------------------------------------
+
+fn guard(store: &Store, server: &str, preset: GuardPreset) -> GuardState {
+    let server = store.servers().find(|s| s.registration.name == server);
+    let guards = server.and_then(|server| server.guards.as_ref());
+    guards.expect("a guard").of(preset).state()
+}
+
+#[test]
+fn a_guard_starts_unknown_and_lets_nothing_in() {
+    let mut store = Store::default();
+    let address = Target::parse("127.0.0.1:3301").expect("an address").address;
+    let server = ServerProfile::new(ServerId("r1".into()), address);
+    let profile = TopologyProfile::new(TopologyId("t".into()), "t");
+    store.register(
+        Registration {
+            watch: WatchId(1),
+            topology: profile.id.clone(),
+            server: server.id.clone(),
+            name: server.label(),
+            address: server.address.clone(),
+            expected_role: ExpectedRole::Replica,
+            expected_channels: Vec::new(),
+            thresholds: profile.thresholds.clone(),
+            intervals: profile.intervals,
+            heartbeat: HeartbeatReading::default(),
+        },
+        NOW,
+    );
+    store.judge(NOW);
+    let watched = store.servers().next().expect("a server");
+    let guards = watched.guards.as_ref().expect("a guard");
+    for preset in GuardPreset::ALL {
+        assert_eq!(guards.of(preset).state(), GuardState::Unknown);
+        assert_eq!(guards.of(preset).admission(), Admission::Nothing);
+    }
+}
+
+#[test]
+fn guards_degrade_on_stopped_threads_on_lag_and_on_silence_and_let_healthy_replicas_be() {
+    let store = fixtures::in_trouble().store;
+    for preset in GuardPreset::ALL {
+        assert_eq!(guard(&store, "db-r1", preset), GuardState::Healthy);
+        let why = Unfit::NotRunning;
+        assert_eq!(
+            guard(&store, "db-r3", preset),
+            GuardState::Unhealthy { why }
+        );
+        let why = Unfit::CheckFailed;
+        assert_eq!(
+            guard(&store, "db-r3a", preset),
+            GuardState::Unhealthy { why }
+        );
+    }
+    let delayed = guard(&store, "bill-3", GuardPreset::ThreeSeconds);
+    assert!(
+        matches!(
+            delayed,
+            GuardState::Unhealthy {
+                why: Unfit::LagOver { .. }
+            }
+        ),
+        "{delayed:?}"
+    );
+    let source = store.servers().find(|s| s.registration.name == "db-source");
+    assert!(source.is_some_and(|source| source.guards.is_none()));
+}
+
+#[test]
+fn a_delay_on_purpose_is_lag_to_a_reader() {
+    let mut play = Play::new("billing", Environment::Staging);
+    play.source("bill-1");
+    play.replica("bill-2", "bill-1", |_| Doing::Delayed(3600, 5));
+    let (store, profile) = play.run(60);
+    for preset in GuardPreset::ALL {
+        let state = guard(&store, "bill-2", preset);
+        let over = matches!(state, GuardState::Unhealthy { why: Unfit::LagOver { lag, .. } } if lag > Span::from_secs(3599));
+        assert!(over, "{state:?}");
+    }
+    let views = store.replica_views(&profile.id);
+    assert!(
+        views[0].lag.value() > Some(Span::from_secs(3599)),
+        "{views:?}"
+    );
+}
+
+// --- the screen ------------------------------------------------------------------------------------------------------
+
+struct Window {
+    scene: Scene,
+    language: Language,
+    state: RoutingState,
+    actions: Vec<Action>,
+}
+
+impl Window {
+    fn of(mut scene: Scene) -> Self {
+        for profile in &mut scene.profiles {
+            profile.writes = WritePermission::Allowed;
+            profile.environment = Environment::Staging;
+        }
+        Window {
+            scene,
+            language: EN,
+            state: RoutingState::default(),
+            actions: Vec::new(),
+        }
+    }
+
+    fn compared(scene: Scene) -> Self {
+        let mut window = Window::of(scene);
+        let topology = window.scene.profiles[0].id.clone();
+        window.state.report = Some(report(topology));
+        window
+    }
+}
+
+fn window_ui(ui: &mut Ui, window: &mut Window) {
+    let frame = window.scene.frame(Catalogue::of(window.language));
+    eframe::egui::CentralPanel::default_margins().show(ui, |ui| {
+        let data = RoutingData::new(&frame, &window.state);
+        routing_ui(ui, &data, &mut window.state, &frame, &mut window.actions);
+    });
+}
+
+fn harness(window: Window, size: Vec2, theme: Theme) -> Harness<'static, Window> {
+    let mut harness = Harness::builder()
+        .with_size(size)
+        .with_theme(theme)
+        .with_context_setup(|ctx| {
+            fonts::install(ctx);
+            theme::install(ctx);
+        })
+        .renderer(SoftRenderer::default())
+        .build_ui_state(window_ui, window);
+    harness.run_steps(4);
+    harness
+}
+
+/// Two replicas 1.5 s behind; every rule judged over the same minute.
+fn report(topology: TopologyId) -> Report {
+    let start = NOW - Span::from_secs(60);
+    let late = Span::from_millis(1_500);
+    let (mut writes, mut reads) = (Vec::new(), Vec::new());
+    for planned in Workload::new(Plan::chat(1, start)).take(3_000) {
+        match planned.what {
+            What::Write { seq } => writes.push(WriteSeen {
+                session: planned.session,
+                seq,
+                committed_at: planned.at,
+                gtids: Some(one_gtid()),
+                visible: BTreeMap::from(
+                    [2, 3].map(|n| (WatchId(n), Visible::At(planned.at + late))),
+                ),
+            }),
+            What::Read {
+                kind,
+                must_see,
+                in_transaction,
+            } => reads.push(ReadSeen {
+                session: planned.session,
+                at: planned.at,
+                kind,
+                in_transaction,
+                must_see: must_see.filter(|seq| *seq != Seq(0)),
+            }),
+        }
+    }
+    let health = HealthSeen {
+        at: start - Span::from_secs(1),
+        replicas: [2, 3].map(|n| view(WatchId(n), late, start)).into(),
+    };
+    let (wrote, read) = (writes.len() as u64, reads.len() as u64);
+    let recording = Recording::new(writes, reads, vec![health], Span::from_micros(400));
+    let headroom = Headroom {
+        capacity_per_second: 1.0,
+        used_per_second: 0.0,
+    };
+    let seen = |watch, name: &str| ReplicaSeen {
+        watch: WatchId(watch),
+        name: name.to_owned(),
+        seen: wrote,
+        unseen: 0,
+        delay: Percentiles::of(vec![late]),
+        trouble: None,
+    };
+    Report {
+        topology,
+        is_running: false,
+        done: 3_000,
+        planned: 3_000,
+        outcome: Some(Outcome {
+            writes: wrote,
+            reads: read,
+            refused: 0,
+            last_refusal: None,
+            replicas: vec![seen(2, "db-r1"), seen(3, "db-r2")],
+            wait_round_trip: Some(Span::from_micros(400)),
+            comparison: compare(&recording, &mut standard(Some(headroom))),
+        }),
+        at: NOW - Span::from_secs(3),
+        troubles: Vec::new(),
+    }
+}
+
+fn one_gtid() -> Gtids {
+    GtidSet::parse("00021324-1111-1111-1111-111111111111:7")
+        .expect("a set")
+        .into()
+}
+
+fn view(watch: WatchId, lag: Span, at: Moment) -> ReplicaView {
+    ReplicaView {
+        watch,
+        answering: Answering::Yes,
+        threads: Threads::Running,
+        lag: Reading::Measured(Measurement {
+            value: lag,
+            bound: None,
+            method: Method::Heartbeat,
+            taken_at: at,
+        }),
+        admission: Admission::Everything,
+        wait_unit: Some(WaitUnit::Fractions),
+    }
+}
+
+#[test]
+fn without_a_topology_the_next_step_is_a_profile() {
+    let harness = harness(Window::of(fixtures::nothing_yet()), WIDE, Theme::Dark);
+    harness.get_by_label_contains("Open a topology first");
+}
+
+#[test]
+fn where_writing_is_not_allowed_there_is_no_button_and_a_way_to_the_profile() {
+    let mut window = Window::of(fixtures::healthy());
+    window.scene.profiles[0].writes = WritePermission::default();
+    let mut harness = harness(window, WIDE, Theme::Dark);
+    assert!(harness.query_by_label("Compare the rules").is_none());
+    harness.get_by_label("Allow it on the Probe screen").click();
+    harness.run();
+    assert!(matches!(
+        harness.state().actions.last(),
+        Some(Action::Show(_))
+    ));
+}
+
+#[test]
+fn one_press_asks_for_a_comparison_of_this_topology() {
+    let mut harness = harness(Window::of(fixtures::healthy()), WIDE, Theme::Dark);
+    harness.get_by_label("Compare the rules").click();
+    harness.run();
+    match harness.state().actions.as_slice() {
+        [
+            Action::Compare {
+                topology,
+                length,
+                rate,
+                spare_per_second,
+                ..
+            },
+        ] => {
+            assert_eq!(*topology, harness.state().scene.profiles[0].id);
+            assert_eq!((*length, *rate), (Span::from_secs(20), 50));
+            assert_eq!(*spare_per_second, Some(20));
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn on_production_the_name_is_typed_first() {
+    let mut window = Window::of(fixtures::healthy());
+    window.scene.profiles[0].environment = Environment::Production;
+    let mut harness = harness(window, WIDE, Theme::Dark);
+    harness.get_by_label("Compare the rules").click();
+    harness.run();
+    assert!(harness.state().actions.is_empty());
+    harness.state_mut().state.typed = "orders".into();
+    harness.run();
+    harness.get_by_label("Compare the rules").click();
+    harness.run();
+    assert_eq!(harness.state().actions.len(), 1);
+}
+
+#[test]
+fn while_it_runs_it_can_be_stopped() {
+    let mut window = Window::compared(fixtures::healthy());
+    let report = window.state.report.as_mut().expect("a report");
+    (report.is_running, report.done) = (true, 1_200);
+    let mut harness = harness(window, WIDE, Theme::Dark);
+    assert!(harness.query_by_label("Compare the rules").is_none());
+    harness.get_by_label_contains("So far");
+    harness.get_by_label("Stop").click();
+    harness.run();
+    assert!(matches!(
+        harness.state().actions.as_slice(),
+        [Action::StopComparing]
+    ));
+}
+
+#[test]
+fn every_rule_is_a_row_and_what_went_wrong_is_said() {
+    let mut window = Window::compared(fixtures::healthy());
+    let report = window.state.report.as_mut().expect("a report");
+    report.troubles.push(phrase("rules.end.stopped"));
+    let frame = window.scene.frame(Catalogue::of(EN));
+    let RoutingData::Shown(shown) = RoutingData::new(&frame, &window.state) else {
+        panic!("no topology");
+    };
+    let verdict = shown.verdict.expect("a verdict");
+    assert_eq!(verdict.rows.len(), 11);
+    let row = |name: &str| {
+        verdict
+            .rows
+            .iter()
+            .find(|row| row.name == name)
+            .expect("a row")
+    };
+    assert_eq!(row("always the source").stale, "0 %");
+    assert_ne!(row("plain replica").stale, "0 %");
+    let (admitted, refused) = verdict.bucket.expect("a limiter");
+    assert!(admitted > 0 && refused > 0, "{admitted} {refused}");
+    assert_eq!(verdict.troubles.len(), 1);
+    assert!(shown.kinds.iter().all(|kind| kind.holds));
+    assert_eq!(shown.kinds.len(), 5);
+}
+
+#[test]
+fn guards_say_why_they_would_degrade() {
+    let window = Window::of(fixtures::in_trouble());
+    let frame = window.scene.frame(Catalogue::of(EN));
+    let RoutingData::Shown(shown) = RoutingData::new(&frame, &window.state) else {
+        panic!("no topology");
+    };
+    let row = shown
+        .guards
+        .iter()
+        .find(|row| row.replica == "db-r3")
+        .expect("a row");
+    assert_eq!(row.cells[0].word, "Would degrade");
+    assert_eq!(row.cells[0].note, "replication is not running");
+    assert!(row.cells[0].past.contains("Would have degraded"), "{row:?}");
+}
+
+#[test]
+fn the_lanes_of_the_overview_show_when_a_guard_would_have_degraded() {
+    let scene = fixtures::in_trouble();
+    let frame = scene.frame(Catalogue::of(EN));
+    let mut state = OverviewState::default();
+    let OverviewData::Watched(topology) = OverviewData::new(&frame, &mut state) else {
+        panic!("not watched");
+    };
+    let lane = |name: &str| {
+        topology
+            .plot
+            .lanes
+            .iter()
+            .find(|lane| lane.name == name)
+            .expect("a lane")
+    };
+    assert!(
+        lane("db-r3")
+            .guard
+            .iter()
+            .any(|span| span.text.contains("replication is not running"))
+    );
+    assert!(lane("db-r1").guard.is_empty() || lane("db-r1").guard[0].to < NOW);
+}
+
+// --- pictures --------------------------------------------------------------------------------------------------------
+
+#[test]
+fn the_screen_can_be_drawn_in_every_state_theme_and_language() {
+    for language in [EN, Language::SimplifiedChinese] {
+        for theme in [Theme::Dark, Theme::Light] {
+            for (name, size) in [("wide", WIDE), ("small", SMALL), ("tall", TALL)] {
+                let mut window = Window::compared(fixtures::in_trouble());
+                window.language = language;
+                picture(window, size, theme, &format!("routing-{name}"));
+            }
+            let mut window = Window::of(fixtures::in_trouble());
+            window.language = language;
+            picture(window, WIDE, theme, "routing-before");
+        }
+    }
+}
+
+fn picture(window: Window, size: Vec2, theme: Theme, name: &str) {
+    let tag = window.language.tag();
+    let mut harness = harness(window, size, theme);
+    let picture = harness.render().expect("a picture");
+    let theme = if theme == Theme::Dark {
+        "dark"
+    } else {
+        "light"
+    };
+    keep(&picture, &format!("{name}-{theme}-{tag}"));
+}
+
+#[test]
+fn the_overview_with_guards_can_be_drawn() {
+    let scene = fixtures::in_trouble();
+    let state = (scene, OverviewState::default());
+    let mut harness = Harness::builder()
+        .with_size(WIDE)
+        .with_theme(Theme::Dark)
+        .with_context_setup(|ctx| {
+            fonts::install(ctx);
+            theme::install(ctx);
+        })
+        .renderer(SoftRenderer::default())
+        .build_ui_state(
+            |ui: &mut Ui, (scene, state): &mut (Scene, OverviewState)| {
+                let frame = scene.frame(Catalogue::of(EN));
+                let data = OverviewData::new(&frame, state);
+                eframe::egui::CentralPanel::default_margins().show(ui, |ui| {
+                    overview_ui(ui, &data, state, &frame, &mut Vec::new())
+                });
+            },
+            state,
+        );
+    harness.run_steps(4);
+    keep(&harness.render().expect("a picture"), "overview-guards");
+}
+
+fn keep(picture: &image::RgbaImage, name: &str) {
+    let folder = std::env::var_os("REPLICASCOPE_PICTURES").map_or_else(
+        || PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("pictures"),
+        PathBuf::from,
+    );
+    std::fs::create_dir_all(&folder).expect("a folder for pictures");
+    picture
+        .save(folder.join(format!("{name}.png")))
+        .expect("a saved picture");
+}
