@@ -241,7 +241,7 @@ fn keep_ui(
             let label = ui.label(theme::dim(ui, words.text("form.file")));
             let field = TextEdit::singleline(&mut state.path)
                 .desired_width(60.0 * UNIT)
-                .hint_text("acceptance.md");
+                .hint_text("report.md");
             ui.add(field).labelled_by(label.id);
             ui.add_enabled_ui(!state.path.trim().is_empty(), |ui| {
                 if ui.button(words.text("probe_screen.export.do")).clicked() {
