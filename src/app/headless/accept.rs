@@ -11,14 +11,14 @@ use crossbeam_channel::{RecvTimeoutError, bounded};
 
 use super::accept_report::{self, Circumstances};
 use super::probe::sql_text;
+use super::{FAILED, NOT_ALLOWED, Summoned};
 use crate::app::accepting::{
     AcceptDial, AcceptEvent, AcceptServer, AcceptTask, Acceptance, Faults, longest_hold,
 };
 use crate::app::cli::{AcceptArgs, Given};
-use crate::app::probing::prepare::{source, states};
-use crate::app::{dialing, secrets, selection};
+use crate::app::dialing;
+use crate::app::probing::prepare::source;
 use crate::link::clock;
-use crate::link::probing::ProbeDial;
 use crate::model::acceptance::{AcceptReport, AcceptVerdict, Step};
 use crate::model::phrase::{Phrase, phrase};
 use crate::model::probe::{ListedStatement, On, ProbeId, ProbePlan, ServerState};
@@ -32,10 +32,6 @@ use crate::words::Catalogue;
 
 /// Not every step has passed.
 const NOT_ALL_PASSED: u8 = 1;
-/// The run could not do what it was asked.
-const FAILED: u8 = 2;
-/// Nothing was written, because it was not allowed.
-const NOT_ALLOWED: u8 = 3;
 
 const EVENTS_IN_FLIGHT: usize = 64;
 const ATTENTION: Duration = Duration::from_millis(100);
@@ -45,13 +41,7 @@ const GOODBYE: Duration = Duration::from_secs(5);
 /// Ends with 0 when all five passed, 1 when not, 2 when there was no run, 3 when nothing was written for want of
 /// permission.
 pub fn run(args: &AcceptArgs, words: &Catalogue) -> ExitCode {
-    match accept(args, words) {
-        Ok(code) => code,
-        Err(why) => {
-            eprintln!("replicascope: {}", words.say(&why));
-            ExitCode::from(FAILED)
-        }
-    }
+    super::ended(accept(args, words), words)
 }
 
 fn accept(args: &AcceptArgs, words: &Catalogue) -> Result<ExitCode, Phrase> {
@@ -59,16 +49,12 @@ fn accept(args: &AcceptArgs, words: &Catalogue) -> Result<ExitCode, Phrase> {
     if let Some(problem) = plan.problem() {
         return Err(problem);
     }
-    let profile = selection::profile_of(&args.selection)?;
-    // A second handler cannot be set; then the first one does.
-    let _ = ctrlc::set_handler(super::interrupt);
-    let passwords = secrets::resolve(&profile, args.selection.password_file.as_deref(), words)?;
-    let dials: Vec<Arc<dyn ProbeDial>> = profile
-        .servers
-        .iter()
-        .map(|server| dialing::probe_dialer(&profile, server, passwords.get(&server.id)))
-        .collect();
-    let states = states(&dials, &plan);
+    let Summoned {
+        profile,
+        passwords,
+        states,
+        ..
+    } = super::summon(&args.selection, &plan, words)?;
     let sql = listed(args, &plan, &profile, &states, words);
     if !(args.enable_writes || profile.writes == WritePermission::Allowed) {
         let refusal = words.text("probe.cli.not_allowed");

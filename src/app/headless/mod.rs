@@ -10,13 +10,21 @@ pub mod route;
 pub mod route_json;
 pub mod watch;
 
+use std::collections::BTreeMap;
+use std::process::ExitCode;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::cli::Selection;
 use super::conductor::Conductor;
+use super::probing::prepare;
 use super::{dialing, secrets, selection};
+use crate::link::probing::ProbeDial;
 use crate::model::phrase::{Phrase, phrase};
-use crate::model::profile::TopologyProfile;
+use crate::model::probe::{ProbePlan, ServerState};
+use crate::model::profile::{ServerId, TopologyProfile};
+use crate::model::secret::Secret;
+use crate::model::trouble::Trouble;
 use crate::words::Catalogue;
 
 /// Set by Ctrl+C and SIGTERM: end politely.
@@ -53,4 +61,45 @@ fn start_profile(
             .map_err(|error| phrase("cli.no_thread").with("reason", error.to_string()))?;
     }
     Ok((conductor, profile))
+}
+
+/// The command could not do what it was asked.
+const FAILED: u8 = 2;
+/// Nothing was written, because it was not allowed.
+const NOT_ALLOWED: u8 = 3;
+
+/// Ends a command; what kept it from its work is for a person.
+fn ended(result: Result<ExitCode, Phrase>, words: &Catalogue) -> ExitCode {
+    result.unwrap_or_else(|why| {
+        eprintln!("replicascope: {}", words.say(&why));
+        ExitCode::from(FAILED)
+    })
+}
+
+/// The servers of a command that writes: how to reach each, and how it stands.
+struct Summoned {
+    profile: TopologyProfile,
+    passwords: BTreeMap<ServerId, Secret>,
+    dials: Vec<Arc<dyn ProbeDial>>,
+    states: Vec<Result<ServerState, Trouble>>,
+}
+
+/// Finds the topology and its passwords, and asks every server how it stands.
+fn summon(selection: &Selection, plan: &ProbePlan, words: &Catalogue) -> Result<Summoned, Phrase> {
+    let profile = selection::profile_of(selection)?;
+    // A second handler cannot be set; then the first one does.
+    let _ = ctrlc::set_handler(interrupt);
+    let passwords = secrets::resolve(&profile, selection.password_file.as_deref(), words)?;
+    let dials: Vec<Arc<dyn ProbeDial>> = profile
+        .servers
+        .iter()
+        .map(|server| dialing::probe_dialer(&profile, server, passwords.get(&server.id)))
+        .collect();
+    let states = prepare::states(&dials, plan);
+    Ok(Summoned {
+        profile,
+        passwords,
+        dials,
+        states,
+    })
 }

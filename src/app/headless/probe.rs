@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, RecvTimeoutError, bounded};
 
 use super::probe_json;
+use super::{FAILED, NOT_ALLOWED, Summoned};
 use crate::app::cli::ProbeArgs;
 use crate::app::probing::prepare::{self, Listed};
-use crate::app::{dialing, secrets, selection};
 use crate::link::probing::ProbeDial;
 use crate::model::phrase::{Phrase, phrase};
 use crate::model::probe::summary::Percentiles;
@@ -27,11 +27,6 @@ use crate::monitor::prober::{
 use crate::mysql::probing;
 use crate::words::{Catalogue, Language};
 
-/// Nothing was written, because it was not allowed.
-pub(super) const NOT_ALLOWED: u8 = 3;
-/// The probe could not do what it was asked.
-pub(super) const FAILED: u8 = 2;
-
 const EVENTS_IN_FLIGHT: usize = 1_024;
 const ATTENTION: Duration = Duration::from_millis(100);
 /// How long the clean-up may take after Ctrl+C.
@@ -39,13 +34,7 @@ const GOODBYE: Duration = Duration::from_secs(3);
 
 /// Ends with 0 when all runs were done, 2 when not, 3 when nothing was written for want of permission.
 pub fn run(args: &ProbeArgs, words: &Catalogue) -> ExitCode {
-    match probe(args, words) {
-        Ok(code) => code,
-        Err(why) => {
-            eprintln!("replicascope: {}", words.say(&why));
-            ExitCode::from(FAILED)
-        }
-    }
+    super::ended(probe(args, words), words)
 }
 
 fn probe(args: &ProbeArgs, words: &Catalogue) -> Result<ExitCode, Phrase> {
@@ -53,16 +42,12 @@ fn probe(args: &ProbeArgs, words: &Catalogue) -> Result<ExitCode, Phrase> {
     if let Some(problem) = plan.problem() {
         return Err(problem);
     }
-    let profile = selection::profile_of(&args.selection)?;
-    // A second handler cannot be set; then the first one does.
-    let _ = ctrlc::set_handler(super::interrupt);
-    let passwords = secrets::resolve(&profile, args.selection.password_file.as_deref(), words)?;
-    let dials: Vec<Arc<dyn ProbeDial>> = profile
-        .servers
-        .iter()
-        .map(|server| dialing::probe_dialer(&profile, server, passwords.get(&server.id)))
-        .collect();
-    let states = prepare::states(&dials, &plan);
+    let Summoned {
+        profile,
+        dials,
+        states,
+        ..
+    } = super::summon(&args.selection, &plan, words)?;
     let allowed = args.enable_writes || profile.writes == WritePermission::Allowed;
     if !allowed {
         show_sql(probing::listed, &plan, &profile, &states, words)?;

@@ -5,13 +5,14 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::probe::{FAILED, NOT_ALLOWED, confirmed, show_sql};
+use super::probe::{confirmed, show_sql};
 use super::route_json;
+use super::{FAILED, NOT_ALLOWED, Summoned};
 use crate::app::cli::RouteArgs;
 use crate::app::comparing::{Comparing, Servers};
 use crate::app::conductor::Conductor;
+use crate::app::dialing;
 use crate::app::probing::prepare;
-use crate::app::{dialing, secrets, selection};
 use crate::link::clock;
 use crate::link::probing::ProbeDial;
 use crate::model::phrase::{Phrase, phrase};
@@ -34,13 +35,7 @@ const GOODBYE: Duration = Duration::from_secs(8);
 
 /// Ends with 0 when the workload was carried out, 2 when not, 3 when nothing was written for want of permission.
 pub fn run(args: &RouteArgs, words: &Catalogue) -> ExitCode {
-    match route(args, words) {
-        Ok(code) => code,
-        Err(why) => {
-            eprintln!("replicascope: {}", words.say(&why));
-            ExitCode::from(FAILED)
-        }
-    }
+    super::ended(route(args, words), words)
 }
 
 fn route(args: &RouteArgs, words: &Catalogue) -> Result<ExitCode, Phrase> {
@@ -48,17 +43,13 @@ fn route(args: &RouteArgs, words: &Catalogue) -> Result<ExitCode, Phrase> {
     if let Some(problem) = plan.problem() {
         return Err(problem);
     }
-    let profile = selection::profile_of(&args.selection)?;
-    // A second handler cannot be set; then the first one does.
-    let _ = ctrlc::set_handler(super::interrupt);
-    let passwords = secrets::resolve(&profile, args.selection.password_file.as_deref(), words)?;
-    let dials: Vec<Arc<dyn ProbeDial>> = profile
-        .servers
-        .iter()
-        .map(|server| dialing::probe_dialer(&profile, server, passwords.get(&server.id)))
-        .collect();
     let probe_plan = plan.probe_plan();
-    let states = prepare::states(&dials, &probe_plan);
+    let Summoned {
+        profile,
+        passwords,
+        dials,
+        states,
+    } = super::summon(&args.selection, &probe_plan, words)?;
     let listed = probing::listed_for_workload;
     let allowed = args.enable_writes || profile.writes == WritePermission::Allowed;
     if !allowed {
