@@ -9,7 +9,7 @@ use super::format::{FileEntry, FileRoot, FileTopology, HEADER};
 use super::notice::{Damage, Notice, SaveError, io_reason, line_at, shown};
 use super::paths;
 use crate::model::phrase::phrase;
-use crate::model::profile::{ServerId, TopologyId, TopologyProfile, slug};
+use crate::model::profile::{ServerId, TopologyId, TopologyProfile, WritePermission, slug};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -141,6 +141,8 @@ pub fn add_imported(profiles: &mut Vec<TopologyProfile>, imported: Vec<TopologyP
         if profiles.iter().any(|p| p.id == profile.id) {
             profile.id = fresh_topology_id(&profile.name);
         }
+        // Whoever wrote the file may allow it on their servers; here the person decides anew.
+        profile.writes = WritePermission::Forbidden;
         profiles.push(profile);
     }
 }

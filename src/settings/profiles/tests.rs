@@ -411,3 +411,12 @@ fn fresh_ids_differ_even_for_one_name() {
         "{a:?}"
     );
 }
+
+#[test]
+fn an_imported_topology_may_not_write_until_the_person_says_so_here() {
+    let mut imported = TopologyProfile::new(TopologyId("orders".into()), "orders");
+    imported.writes = WritePermission::Allowed;
+    let mut profiles = Vec::new();
+    add_imported(&mut profiles, vec![imported]);
+    assert_eq!(profiles[0].writes, WritePermission::Forbidden);
+}
