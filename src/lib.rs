@@ -17,7 +17,7 @@
 //! | 2 | [`mysql`] | the only folder that names the driver: connect, dialects, queries, rows |
 //! | 2 | [`monitor`] | the threads: a poller and a waiter for each server; the prober |
 //! | 2 | [`store`] | remembers events, has them judged: series, journal, findings |
-//! | 3 | [`lab`] | servers of our own; now the MySQL protocol's server side |
+//! | 3 | [`lab`] | servers of our own, simulated or real, made to be broken: faults, traffic, lessons |
 //! | 4 | [`ui`] | draws |
 //! | – | [`app`] | the glue: window, headless commands, actions carried out |
 //!

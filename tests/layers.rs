@@ -15,7 +15,8 @@ fn allowed(module: &str) -> &'static [&'static str] {
         "settings" | "lag" | "routing" | "link" | "words" => &["model"],
         "health" => &["model", "lag"],
         "store" => &["model", "lag", "health", "routing"],
-        "monitor" => &["model", "link"],
+        // Its sessions on the source obey `routing::demotion`.
+        "monitor" => &["model", "link", "routing"],
         "mysql" => &["model", "link"],
         "lab" => &["model", "link", "mysql"],
         "ui" => &["model", "health", "lag", "routing", "store", "words"],

@@ -4,6 +4,7 @@
 mod support;
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -14,9 +15,10 @@ use replicascope::link::clock;
 use replicascope::model::event::LinkState;
 use replicascope::model::finding::Health;
 use replicascope::model::trouble::TroubleKind;
+use serde_json::Value;
 use support::proxy::{Manner, Proxy};
 use support::servers::{Node, Plan, Topology, wait_until};
-use support::watching::{View, Watching};
+use support::watching::{QUITS_WITHIN, View, Watching};
 
 const SOON: Duration = Duration::from_secs(20);
 
@@ -88,8 +90,10 @@ fn unknown_while(watching: &mut Watching, node: usize, what: &str, lasts: Durati
     let taken = watching.until(&format!("{what}: the state to be unknown"), SOON, |view| {
         is_unknown(view, node)
     });
+    // On a busy machine we wait for our turn as the polls do.
+    let stall = watching.longest_stall(from);
     assert!(
-        taken <= UNKNOWN_WITHIN,
+        taken <= UNKNOWN_WITHIN + stall,
         "{what}: unknown after {taken:?} only"
     );
     let others: Vec<usize> = (0..3).filter(|other| *other != node).collect();
@@ -98,7 +102,6 @@ fn unknown_while(watching: &mut Watching, node: usize, what: &str, lasts: Durati
         lasts,
         |view| is_unknown(view, node) && others.iter().all(|other| view.is_up(*other)),
     );
-    // On a busy machine we wait for our turn as the polls do.
     let stall = watching.longest_stall(from);
     for other in others {
         let pause = watching.longest_pause(other, from);
@@ -139,7 +142,12 @@ fn faults_of_one_server_stay_its_own(plan: Plan) {
     );
     proxy.set(Manner::Pass);
     heals(&mut watching, "a peer that goes silent");
-    assert!(our_sessions(topology.node(1)).len() <= 2);
+    let at_most_two = |node: &Node| {
+        wait_until("old sessions to be gone", SOON, || {
+            our_sessions(node).len() <= 2
+        });
+    };
+    at_most_two(topology.node(1));
 
     cut(&proxy, &mut watching);
     heals(&mut watching, "connections cut");
@@ -151,7 +159,9 @@ fn faults_of_one_server_stay_its_own(plan: Plan) {
         "a port that refuses",
         Duration::from_secs(4),
     );
-    assert_eq!(down_by(&watching.view(), 1), Some(TroubleKind::Unreachable));
+    watching.until("the refusal to be told", SOON, |view| {
+        down_by(view, 1) == Some(TroubleKind::Unreachable)
+    });
     proxy.set(Manner::Pass);
     heals(&mut watching, "a port that refuses");
 
@@ -164,10 +174,8 @@ fn faults_of_one_server_stay_its_own(plan: Plan) {
     unknown_while(&mut watching, 2, "SIGSTOP", Duration::from_secs(10));
     topology.node(2).continue_process();
     heals(&mut watching, "SIGSTOP");
-    wait_until("old sessions to be gone", SOON, || {
-        our_sessions(topology.node(2)).len() <= 2
-    });
-    assert!(watching.close() < Duration::from_secs(1));
+    at_most_two(topology.node(2));
+    assert!(watching.close() < QUITS_WITHIN);
 }
 
 #[test]
@@ -196,13 +204,13 @@ fn a_full_server_is_unknown_until_there_is_room() {
         .iter()
         .for_each(|session| tell(&format!("KILL {session}")));
     unknown_while(&mut watching, 1, "1040", Duration::from_secs(4));
-    let LinkState::Down { trouble, .. } = &watching.view().watched(1).link else {
-        panic!("{}", watching.view().describe());
-    };
-    assert_eq!(
-        (trouble.kind, trouble.code),
-        (TroubleKind::Refusing, Some(1040))
-    );
+    watching.until("the refusal to be told with its number", SOON, |view| {
+        matches!(
+            &view.watched(1).link,
+            LinkState::Down { trouble, .. }
+                if (trouble.kind, trouble.code) == (TroubleKind::Refusing, Some(1040))
+        )
+    });
     tell("SET GLOBAL max_connections = 100");
     heals(&mut watching, "1040");
 }
@@ -248,14 +256,11 @@ fn closes_quickly_in(what: &str, topology: &Topology, fault: impl Fn(&Proxy)) {
     fault(&proxy);
     watching.always("the fault lasts", Duration::from_millis(1_500), |_| true);
     let taken = watching.close();
-    assert!(
-        taken < Duration::from_secs(1),
-        "{what}: closed after {taken:?}"
-    );
+    assert!(taken < QUITS_WITHIN, "{what}: closed after {taken:?}");
 }
 
 #[test]
-fn quitting_takes_less_than_a_second_at_any_moment() {
+fn quitting_waits_for_no_answer_at_any_moment() {
     let _uncounted = among_others();
     let topology = Topology::mysql().replicas(2).start();
     closes_quickly_in("well", &topology, |_| {});
@@ -268,25 +273,25 @@ fn quitting_takes_less_than_a_second_at_any_moment() {
         !view.is_up(1)
     });
     let taken = watching.close();
-    assert!(
-        taken < Duration::from_secs(1),
-        "a handshake that hangs: {taken:?}"
-    );
+    assert!(taken < QUITS_WITHIN, "a handshake that hangs: {taken:?}");
 
     held.set(Manner::Pass);
     let mut program = watch_command(&topology, &held);
-    std::thread::sleep(Duration::from_millis(1_500)); // it watches
+    let mut lines = BufReader::new(program.stdout.take().expect("a pipe")).lines();
+    // Both servers answer: it watches.
+    let answered = lines.by_ref().map_while(Result::ok).filter(|line| {
+        let told: Value = serde_json::from_str(line).expect("JSON");
+        told["server"] == held.address().to_string() && told["age"].is_number()
+    });
+    assert!(answered.take(1).count() == 1, "it ended");
+    std::thread::spawn(move || lines.for_each(drop)); // so that it can go on writing
     held.set(Manner::Hold);
     std::thread::sleep(Duration::from_millis(700)); // it waits for an answer
     let asked = Instant::now();
     // SAFETY: a plain system call; the process is our child and not waited for yet.
     unsafe { libc::kill(program.id().cast_signed(), libc::SIGTERM) };
     let status = program.wait().expect("it is our child");
-    assert!(
-        asked.elapsed() < Duration::from_secs(1),
-        "{:?}",
-        asked.elapsed()
-    );
+    assert!(asked.elapsed() < QUITS_WITHIN, "{:?}", asked.elapsed());
     assert!(status.success(), "{status}");
 }
 
@@ -307,7 +312,7 @@ fn watch_command(topology: &Topology, proxy: &Proxy) -> Child {
         .args(["--server", &proxy.address().to_string()])
         .env("REPLICASCOPE_PASSWORD", "monitor")
         .stdin(Stdio::null())
-        .stdout(Stdio::null())
+        .stdout(Stdio::piped())
         .spawn()
         .expect("the program starts")
 }
@@ -376,8 +381,8 @@ fn faults_for_a_minute_or_ten_leave_nothing_behind() {
         one_round(&topology, &proxy, &mut watching, round);
     }
     let settled = |watching: &mut Watching| {
-        watching.always("all stays well", Duration::from_secs(3), |view| {
-            view.is_well()
+        watching.always("all stay in touch", Duration::from_secs(3), |view| {
+            (0..3).all(|node| view.is_up(node))
         });
         (threads(), descriptors())
     };
@@ -442,11 +447,11 @@ fn r38_a_thousand_polls_leave_no_connection_errors() {
             .mark_every(Duration::from_millis(20))
             .start();
         let mut polls = 0;
-        let deadline = Instant::now() + Duration::from_secs(90);
+        let deadline = Instant::now() + Duration::from_secs(180);
         while polls < POLLS / 2 {
             watching.look();
             polls = watching.polls_seen(0).min(watching.polls_seen(1));
-            assert!(Instant::now() < deadline, "{polls} polls in 90 s");
+            assert!(Instant::now() < deadline, "{polls} polls in 180 s");
         }
         watching.close();
     }

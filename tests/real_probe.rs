@@ -18,6 +18,9 @@ use support::servers::{Flavour, Node, Topology, wait_until};
 
 const SOON: Duration = Duration::from_secs(20);
 
+/// Where nothing holds a replica up but a busy machine.
+const PATIENT: Span = Span::from_secs(10);
+
 fn plan(flavour: ProbeFlavour, runs: u32) -> ProbePlan {
     ProbePlan {
         flavour,
@@ -55,6 +58,7 @@ fn with_fault(
     );
     under_way.until_runs(1).expect("a run before the fault");
     fault();
+    under_way.take_in_all();
     let seen = under_way.runs.len();
     under_way
         .until_runs(seen + 1 + plan.runs as usize)
@@ -83,12 +87,26 @@ fn rows_left(topology: &Topology) -> u64 {
         .value("SELECT COUNT(*) FROM replicascope.probe")
 }
 
+/// The probe's table is made by the first probe: a replica that is late has not even that.
+fn first_probe_of_a_late_replica(topology: &Topology) {
+    let replica = topology.node(1);
+    replica.sql("STOP REPLICA SQL_THREAD");
+    for flavour in [ProbeFlavour::Insert, ProbeFlavour::Update] {
+        let probed = probe(topology, plan(flavour, 2));
+        probed.all_ran().waited_reads_are_never_stale();
+        assert_eq!(probed.plain(0), [Verdict::Missing; 2], "{flavour:?}");
+    }
+    replica.sql("START REPLICA SQL_THREAD");
+    topology.replicating();
+}
+
 fn quiet_topology(topology: &Topology) {
     for flavour in [ProbeFlavour::Insert, ProbeFlavour::Update] {
         for awaited in [Awaited::OwnGtid, Awaited::WholeSet] {
             let plan = ProbePlan {
                 awaited,
                 measures_floor: true,
+                wait_limit: PATIENT,
                 ..plan(flavour, 10)
             };
             let probed = probe(topology, plan);
@@ -114,6 +132,7 @@ fn quiet_topology(topology: &Topology) {
     }
     let other = ProbePlan {
         reader: Reader::SomebodyElse,
+        wait_limit: PATIENT,
         ..plan(ProbeFlavour::Update, 5)
     };
     let probed = probe(topology, other);
@@ -183,7 +202,7 @@ fn lock(topology: &Topology) {
     let last = &probed.runs.last().expect("runs").replicas[0].waited;
     assert_eq!(last.read_from, ReadFrom::Source);
     let waited = last.wait.length().expect("a wait").to_duration();
-    assert!(waited >= Duration::from_millis(390) && waited < Duration::from_millis(1_400));
+    assert!(waited >= Duration::from_millis(390) && waited < Duration::from_secs(5));
 }
 
 fn delay(topology: &Topology) {
@@ -230,6 +249,7 @@ fn big_transaction(topology: &Topology) {
     );
     under_way.until_runs(1).expect("a run");
     source.sql("UPDATE big.t SET v = REPEAT('y', 200)");
+    under_way.take_in_all();
     let seen = under_way.runs.len();
     under_way.until_runs(seen + 4).expect("runs");
     under_way.prober.stop();
@@ -364,11 +384,11 @@ fn role_swap(topology: &Topology) {
         },
     );
     under_way.until_runs(5).expect("runs before the swap");
+    let began = Instant::now();
     topology.swap_roles(1);
     let inserted =
         |node: &Node| -> (String, u64) { node.value("SHOW GLOBAL STATUS LIKE 'Com_update'") };
     let before = inserted(old).1;
-    let began = Instant::now();
     let probed = under_way.until_end();
     probed.waited_reads_are_never_stale();
     let EndReason::Failed(why) = &probed.end.why else {
@@ -376,7 +396,7 @@ fn role_swap(topology: &Topology) {
     };
     assert_eq!(why.what.key, "probe.write.read_only");
     assert!(
-        began.elapsed() >= Duration::from_secs(9),
+        began.elapsed() >= Duration::from_secs(10),
         "it pauses 5 s after each refusal"
     );
     assert_eq!(probed.summary.writes_failed, 3);
@@ -399,6 +419,8 @@ fn on_mariadb_the_plain_read_is_seen_stale_and_the_waited_one_never_is() {
 
 fn on(topology: Topology) {
     let say = |what: &str| eprintln!("{:?}: {what}", topology.source().flavour());
+    say("first probe");
+    first_probe_of_a_late_replica(&topology);
     say("quiet");
     quiet_topology(&topology);
     say("stopped applier");
@@ -462,9 +484,9 @@ fn a_sweep_gives_a_curve_that_falls_with_time() {
     let sweep = ProbePlan {
         wait_limit: Span::from_secs(4),
         read_delay: ReadDelay::Swept {
-            up_to: Some(Span::from_secs(3)),
+            up_to: Some(Span::from_secs(4)),
         },
-        ..plan(ProbeFlavour::Insert, 12)
+        ..plan(ProbeFlavour::Insert, 15)
     };
     let probed = probe(&topology, sweep);
     probed.all_ran().waited_reads_are_never_stale();
@@ -473,7 +495,8 @@ fn a_sweep_gives_a_curve_that_falls_with_time() {
         readiness.source.iter().all(|need| need.met == Met::Yes),
         "{readiness:?}"
     );
-    let curve = probed.summary.replicas[0].curve(4);
+    // A delay of 1 s in whole seconds takes one or two; a busy machine adds to it.
+    let curve = probed.summary.replicas[0].curve(5);
     let (first, last) = (
         curve.first().expect("points"),
         curve.last().expect("points"),

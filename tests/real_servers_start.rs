@@ -21,6 +21,12 @@ fn assert_rows_travel(topology: &Topology, id: u32) {
     }
 }
 
+/// One commit that was acknowledged late switches it off for a moment.
+#[track_caller]
+fn semi_sync_comes_on(topology: &Topology) {
+    wait_until("semi-sync to be on", SOON, || semi_sync_is_on(topology));
+}
+
 fn semi_sync_is_on(topology: &Topology) -> bool {
     let source = topology.source();
     let name = match source.flavour() {
@@ -33,7 +39,7 @@ fn semi_sync_is_on(topology: &Topology) -> bool {
 
 fn a_crashed_replica_comes_back(plan: Plan) {
     let topology = plan.replicas(2).semi_sync(true).start();
-    assert!(semi_sync_is_on(&topology));
+    semi_sync_comes_on(&topology);
     assert_rows_travel(&topology, 1);
 
     let replica = topology.node(1);
@@ -70,7 +76,7 @@ fn roles_change_hands_and_stay_after_a_restart(plan: Plan) {
     assert_eq!(topology.source().index(), 1);
     assert_eq!(topology.node(0).copies_from(), Some(1));
     assert_eq!(topology.node(2).copies_from(), Some(1));
-    assert!(semi_sync_is_on(&topology));
+    semi_sync_comes_on(&topology);
     assert_rows_travel(&topology, 2);
 
     topology.node(0).restart();
@@ -78,7 +84,7 @@ fn roles_change_hands_and_stay_after_a_restart(plan: Plan) {
     assert!(topology.node(0).value::<bool>("SELECT @@read_only"));
     assert!(!topology.node(1).value::<bool>("SELECT @@read_only"));
     assert_rows_travel(&topology, 3);
-    assert!(semi_sync_is_on(&topology));
+    semi_sync_comes_on(&topology);
 }
 
 #[test]
@@ -113,8 +119,8 @@ fn a_chain_passes_rows_on_and_one_replica_may_be_late_on_purpose() {
         [0, 1].map(|index| Some(topology.node(index).port().to_string()))
     );
 
-    topology.source().sql("CREATE DATABASE shop");
     let written = Instant::now();
+    topology.source().sql("CREATE DATABASE shop");
     topology.replicating();
     assert!(
         written.elapsed() > Duration::from_secs(1),
@@ -251,7 +257,7 @@ fn nothing_of_a_topology_is_left_when_it_ends() {
     let ending = Instant::now();
     drop(topology);
     assert!(
-        ending.elapsed() < Duration::from_secs(2),
+        ending.elapsed() < Duration::from_secs(10),
         "the end took {:?}",
         ending.elapsed()
     );

@@ -2,41 +2,38 @@
 //! reading, steps come with their evidence, and the report can be taken away. `REPLICASCOPE_PICTURES=some/folder` keeps
 //! the pictures.
 
-#[path = "support/fixtures_forms.rs"]
-#[allow(dead_code)]
-mod fixtures;
 mod support;
-
-use std::path::PathBuf;
 
 use eframe::egui::accesskit::Role;
 use eframe::egui::{Theme, Ui, Vec2, vec2};
 use egui_kittest::Harness;
-use egui_kittest::kittest::{NodeT as _, Queryable as _};
-use fixtures::{NOW, orders, store_watching};
+use egui_kittest::kittest::Queryable as _;
 use replicascope::model::acceptance::*;
 use replicascope::model::phrase::phrase;
-use replicascope::model::preferences::Preferences;
 use replicascope::model::probe::{ListedStatement, On};
 use replicascope::model::profile::*;
+use replicascope::model::server::WatchId;
 use replicascope::model::time::Span;
-use replicascope::routing::pool::fields::Field;
-use replicascope::store::Store;
+use replicascope::routing::decision::{Decision, Reason};
+use replicascope::routing::pool::fields::{Difference, Field};
+use replicascope::routing::record::{Freshness, Record, Recorded};
+use replicascope::routing::request::{Awaited, Need, QueryKind, Request, SessionKey};
+use replicascope::routing::wait::{Attempt, WaitResult};
 use replicascope::ui::acceptance::board::*;
 use replicascope::ui::acceptance::{AcceptanceData, AcceptanceState, acceptance_ui};
 use replicascope::ui::action::Action;
 use replicascope::ui::probe::board::ProbeBoard;
-use replicascope::ui::{Frame, fonts, theme};
 use replicascope::words::{Catalogue, Language};
-use support::soft_renderer::SoftRenderer;
+use support::fixtures::Scene;
+use support::fixtures_forms::{NOW, watched_orders};
+use support::screen::{is_disabled, keep, look, open, press};
 
 const SMALL: Vec2 = vec2(792.0, 560.0);
 const TALL: Vec2 = vec2(1040.0, 1100.0);
 
 struct Screen {
     language: Language,
-    store: Store,
-    profiles: Vec<TopologyProfile>,
+    scene: Scene,
     probes: ProbeBoard,
     board: AcceptBoard,
     state: AcceptanceState,
@@ -70,22 +67,69 @@ fn sql() -> AcceptSql {
         )],
         grant: "GRANT SELECT, UPDATE ON `replicascope`.* TO 'replicascope'@'%';".into(),
         hold_grant: "GRANT SELECT, LOCK TABLES ON `replicascope`.* TO 'replicascope'@'%';".into(),
+        wait_limit: Span::from_secs(1),
         longest_hold: Span::from_secs(11),
     }
 }
 
+/// A plain read that was old, one that waited, and a careless pool's.
+fn records() -> Vec<(StepName, Recorded)> {
+    let request = |session, in_transaction, need| Request {
+        session: SessionKey(session),
+        kind: QueryKind::List,
+        at: NOW,
+        in_transaction,
+        need,
+        reads_to: None,
+    };
+    let after_write = || Need::Write(Awaited::default());
+    let plain = Decision::replica(WatchId(1), Reason::AnyReplica);
+    let plain = Record::new(&request(12, false, after_write()), Vec::new(), plain);
+    let timed_out = Attempt {
+        on: WatchId(1),
+        result: WaitResult::TimedOut,
+        took: Span::from_secs(1),
+    };
+    let waited = Decision::source(Reason::WaitEnded(WaitResult::TimedOut));
+    let waited = Record::new(&request(13, false, after_write()), vec![timed_out], waited);
+    let pooled = Decision::replica(WatchId(1), Reason::FitReplica);
+    let mut pooled = Record::new(&request(14, false, Need::Nothing), Vec::new(), pooled);
+    pooled.carried = vec![Difference {
+        field: Field::Isolation,
+        expected: "REPEATABLE-READ".into(),
+        found: Some("READ-COMMITTED".into()),
+    }];
+    let recorded = |record, freshness, server: &str, is_careless| Recorded {
+        record,
+        freshness,
+        server: server.into(),
+        is_careless,
+    };
+    vec![
+        (
+            StepName::PlainCanBeOld,
+            recorded(plain, Freshness::Stale, "db-r1", false),
+        ),
+        (
+            StepName::TimeoutToSource,
+            recorded(waited, Freshness::Fresh, "db-source", false),
+        ),
+        (
+            StepName::NothingLeaks,
+            recorded(pooled, Freshness::Fresh, "db-r1", true),
+        ),
+    ]
+}
+
 /// Writes are enabled, and what would be sent is known.
 fn screen(environment: Environment) -> Screen {
-    let mut profile = orders();
-    profile.environment = environment;
     let mut board = AcceptBoard::default();
     board.sql.insert(topology(), sql());
     let mut probes = ProbeBoard::default();
     probes.enabled.insert(topology());
     Screen {
         language: Language::English,
-        store: store_watching(&profile),
-        profiles: vec![profile],
+        scene: watched_orders(environment),
         probes,
         board,
         state: AcceptanceState::default(),
@@ -94,17 +138,7 @@ fn screen(environment: Environment) -> Screen {
 }
 
 fn draw(ui: &mut Ui, screen: &mut Screen) {
-    let preferences = Preferences::default();
-    let topology = topology();
-    let frame = Frame {
-        store: &screen.store,
-        now: NOW,
-        words: Catalogue::of(screen.language),
-        profiles: &screen.profiles,
-        preferences: &preferences,
-        topology: Some(&topology),
-        server: None,
-    };
+    let frame = screen.scene.frame(Catalogue::of(screen.language));
     let data = AcceptanceData::new(&frame, &screen.board, &screen.probes);
     acceptance_ui(ui, &data, &mut screen.state, &frame, &mut screen.actions);
 }
@@ -112,31 +146,11 @@ fn draw(ui: &mut Ui, screen: &mut Screen) {
 type Window = Harness<'static, Screen>;
 
 fn window(screen: Screen, theme: Theme, size: Vec2) -> Window {
-    let mut harness = Harness::builder()
-        .with_size(size)
-        .with_theme(theme)
-        .with_context_setup(|ctx| {
-            fonts::install(ctx);
-            theme::install(ctx);
-        })
-        .renderer(SoftRenderer::default())
-        .build_ui_state(draw, screen);
-    harness.run_steps(4);
-    harness
+    open(draw, screen, size, theme)
 }
 
 fn tall(screen: Screen) -> Window {
     window(screen, Theme::Dark, TALL)
-}
-
-fn press(window: &mut Window, button: &str) {
-    window.get_by_role_and_label(Role::Button, button).click();
-    window.run_steps(3);
-}
-
-fn is_disabled(window: &Window, button: &str) -> bool {
-    let node = window.get_by_role_and_label(Role::Button, button);
-    node.accesskit_node().is_disabled()
 }
 
 fn tick_holding(window: &mut Window) {
@@ -194,6 +208,7 @@ fn ended(timeout: StepState) -> AcceptView {
         phase: AcceptPhase::Ended,
         steps: steps.into(),
         drift: Some(drift()),
+        records: records(),
         report: Some(report),
         markdown: "# Acceptance\n".into(),
         ..AcceptView::default()
@@ -304,6 +319,60 @@ fn what_hygiene_let_through_is_critical() {
 }
 
 #[test]
+fn every_request_says_where_it_went_and_who_is_to_blame() {
+    let mut window = tall(with(ended(StepState::Passed)));
+    window.get_by_label("the read was sent to the wrong place");
+    window.get_by_label("the wait timed out");
+    window.get_by_label("the pooled connection was not what it should be");
+    let only = "Only where somebody is to blame";
+    window.get_by_role_and_label(Role::CheckBox, only).click();
+    window.run_steps(3);
+    assert!(window.query_by_label("the wait timed out").is_none());
+}
+
+#[test]
+fn another_wait_limit_is_described_anew_before_the_run_and_asked_for() {
+    let mut window = tall(screen(Environment::Lab));
+    assert!(window.state().actions.is_empty());
+    window.get_by_label_contains("Wait up to").click();
+    window.run_steps(3);
+    window.get_by_label("5 s").click();
+    window.run_steps(3);
+    let last = window.state().actions.last();
+    let five = Span::from_secs(5);
+    assert!(
+        matches!(last, Some(Action::DescribeAcceptance { wait_limit, .. }) if *wait_limit == five),
+        "{last:?}"
+    );
+    press(&mut window, RUN);
+    let asked = window.state().actions.iter().any(|action| {
+        matches!(action, Action::StartAcceptance { wait_limit, .. } if *wait_limit == five)
+    });
+    assert!(asked, "{:?}", window.state().actions.last());
+}
+
+#[test]
+fn a_proxy_goes_with_the_run_and_an_address_that_is_none_holds_it_up() {
+    let mut window = tall(screen(Environment::Lab));
+    let field = window.get_by_role_and_label(Role::TextInput, "Pools write through");
+    field.focus();
+    field.type_text("db-proxy:6033");
+    window.run_steps(3);
+    press(&mut window, RUN);
+    let last = window.state().actions.last();
+    let address = Address::tcp("db-proxy", 6033);
+    assert!(
+        matches!(last, Some(Action::StartAcceptance { proxy: Some(proxy), .. }) if *proxy == address),
+        "{last:?}"
+    );
+    let field = window.get_by_role_and_label(Role::TextInput, "Pools write through");
+    field.focus();
+    field.type_text("://");
+    window.run_steps(3);
+    assert!(is_disabled(&window, RUN));
+}
+
+#[test]
 fn every_state_can_be_drawn_in_both_themes_both_languages_and_both_sizes() {
     for (theme, language, size) in [
         (Theme::Dark, Language::English, TALL),
@@ -315,29 +384,21 @@ fn every_state_can_be_drawn_in_both_themes_both_languages_and_both_sizes() {
             ("before", screen(Environment::Production)),
             ("running", with(running())),
             ("ended", with(ended(StepState::Failed))),
+            ("requests", only_requests()),
         ] {
             screen.language = language;
             let mut window = window(screen, theme, size);
-            let dark = match theme {
-                Theme::Dark => "dark",
-                Theme::Light => "light",
-            };
-            let name = format!("{name}-{dark}-{}-{}x{}", language.tag(), size.x, size.y);
-            keep(&mut window, &name);
+            let name = format!("{name}-{}-{}x{}", look(theme, language), size.x, size.y);
+            keep(&mut window, &format!("acceptance-{name}"));
         }
     }
 }
 
-fn keep(window: &mut Window, name: &str) {
-    let picture = window.render().expect("a picture");
-    let colors: std::collections::HashSet<_> = picture.pixels().map(|p| p.0).collect();
-    assert!(colors.len() > 50, "{name} is nearly empty");
-    let folder = std::env::var_os("REPLICASCOPE_PICTURES").map_or_else(
-        || PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("pictures"),
-        PathBuf::from,
-    );
-    std::fs::create_dir_all(&folder).expect("a folder for pictures");
-    picture
-        .save(folder.join(format!("acceptance-{name}.png")))
-        .expect("a saved picture");
+/// Without what stands above them on a small screen.
+fn only_requests() -> Screen {
+    with(AcceptView {
+        phase: AcceptPhase::Ended,
+        records: records(),
+        ..AcceptView::default()
+    })
 }

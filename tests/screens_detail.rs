@@ -4,8 +4,6 @@
 
 mod support;
 
-use std::path::PathBuf;
-
 use eframe::egui::accesskit::Role;
 use eframe::egui::{self, Theme, Ui, vec2};
 use egui_kittest::Harness;
@@ -16,12 +14,9 @@ use replicascope::ui::lag::{LagData, LagState, lag_ui};
 use replicascope::ui::semi_sync::{SemiSyncData, SemiSyncState, semi_sync_ui};
 use replicascope::ui::server::{ServerData, ServerState, ServerView, server_ui};
 use replicascope::ui::transactions::{TransactionsData, TransactionsState, transactions_ui};
-use replicascope::ui::{fonts, theme};
 use replicascope::words::Language;
 use support::fixtures_detail::{Scene, World, server_id};
-use support::soft_renderer::SoftRenderer;
-
-const EN: Language = Language::English;
+use support::screen::{EN, keep, look, open};
 
 // --- Server ----------------------------------------------------------------------------------------------------------
 
@@ -254,6 +249,18 @@ fn another_replica_is_chosen_by_its_name() {
 }
 
 #[test]
+fn the_cross_hair_says_whole_seconds_where_the_server_tells_no_finer() {
+    let world = World::of(Scene::Healthy, Some("db-r1"));
+    let mut harness = harness(Window::of(world, Screen::Lag));
+    let zeros = |harness: &Harness<'_, Window>| harness.query_all_by_label("0 s").count();
+    let before = zeros(&harness);
+    let plot = harness.get_by_label_contains("Lag of GTID marks").rect();
+    harness.hover_at(plot.center());
+    harness.run();
+    assert_eq!(zeros(&harness), before + 1, "that of Seconds_Behind_Source");
+}
+
+#[test]
 fn the_window_can_be_made_longer() {
     let world = World::of(Scene::Healthy, Some("db-r1"));
     let mut harness = harness(Window::of(world, Screen::Lag));
@@ -384,9 +391,11 @@ fn every_screen_can_be_drawn_in_both_themes_and_both_languages() {
             let mut window = Window::of(World::of(scene, Some(server)), screen);
             window.language = language;
             let mut harness = harness_of_size(window, width, height, theme);
-            let picture = harness.render().expect("a picture");
-            let name = format!("{screen:?}-{scene:?}-{theme:?}-{}-{width}", language.tag());
-            keep(&picture, &name);
+            let look = look(theme, language);
+            keep(
+                &mut harness,
+                &format!("{screen:?}-{scene:?}-{look}-{width}"),
+            );
         }
     }
 }
@@ -401,8 +410,7 @@ fn the_whole_of_a_long_screen_for_looking_at() {
     ] {
         let window = Window::of(World::of(Scene::Trouble, Some(server)), screen);
         let mut harness = harness_of_size(window, 1048.0, 2600.0, Theme::Dark);
-        let picture = harness.render().expect("a picture");
-        keep(&picture, &format!("long-{screen:?}-{server}"));
+        keep(&mut harness, &format!("long-{screen:?}-{server}"));
     }
 }
 
@@ -474,26 +482,5 @@ fn harness_of_size(
     let draw = |ui: &mut Ui, window: &mut Window| {
         egui::CentralPanel::default_margins().show(ui, |ui| window.ui(ui));
     };
-    let mut harness = Harness::builder()
-        .with_size(vec2(width, height))
-        .with_theme(theme)
-        .with_context_setup(|ctx| {
-            fonts::install(ctx);
-            theme::install(ctx);
-        })
-        .renderer(SoftRenderer::default())
-        .build_ui_state(draw, window);
-    harness.run_steps(3);
-    harness
-}
-
-fn keep(picture: &image::RgbaImage, name: &str) {
-    let folder = std::env::var_os("REPLICASCOPE_PICTURES").map_or_else(
-        || PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("pictures"),
-        PathBuf::from,
-    );
-    std::fs::create_dir_all(&folder).expect("a folder for pictures");
-    picture
-        .save(folder.join(format!("{name}.png")))
-        .expect("a saved picture");
+    open(draw, window, vec2(width, height), theme)
 }

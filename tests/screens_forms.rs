@@ -1,31 +1,26 @@
 //! The forms as a person meets them: by the names of their fields and buttons, and as pictures in both themes and both
 //! languages. The harness fails on a character no font has and on a field without a name.
 
-#[path = "support/fixtures_forms.rs"]
-mod fixtures;
 mod support;
-
-use std::path::PathBuf;
 
 use eframe::egui::accesskit::Role;
 use eframe::egui::{Key, Theme, Ui, Vec2, vec2};
 use egui_kittest::Harness;
-use egui_kittest::kittest::{NodeT as _, Queryable as _};
-use fixtures::{NOW, billing, half_allowed, orders, store_watching, wrong_password};
+use egui_kittest::kittest::Queryable as _;
 use replicascope::model::phrase::phrase;
 use replicascope::model::preferences::{LanguageChoice, Preferences, ThemeChoice};
 use replicascope::model::profile::*;
 use replicascope::store::Store;
+use replicascope::ui::Frame;
 use replicascope::ui::action::{Action, FilePurpose};
 use replicascope::ui::first_run::{FirstRunState, first_run_ui};
 use replicascope::ui::password::{PasswordState, password_ui};
 use replicascope::ui::preferences::{PreferencesData, PreferencesState, preferences_ui};
 use replicascope::ui::profiles::*;
-use replicascope::ui::{Frame, fonts, theme};
 use replicascope::words::{Catalogue, Language};
-use support::soft_renderer::SoftRenderer;
+use support::fixtures_forms::{NOW, billing, half_allowed, orders, store_watching, wrong_password};
+use support::screen::{WIDE, is_disabled, keep, look, open, press};
 
-const WIDE: Vec2 = vec2(1280.0, 800.0);
 /// What the tree and the bars leave of a window of 1024 × 640.
 const SMALL: Vec2 = vec2(792.0, 560.0);
 
@@ -110,17 +105,7 @@ fn desk_ui(ui: &mut Ui, desk: &mut Desk) {
 type Window = Harness<'static, Desk>;
 
 fn window(desk: Desk, theme: Theme, size: Vec2) -> Window {
-    let mut harness = Harness::builder()
-        .with_size(size)
-        .with_theme(theme)
-        .with_context_setup(|ctx| {
-            fonts::install(ctx);
-            theme::install(ctx);
-        })
-        .renderer(SoftRenderer::default())
-        .build_ui_state(desk_ui, desk);
-    harness.run_steps(4);
-    harness
+    open(desk_ui, desk, size, theme)
 }
 
 fn dark(shown: Shown, profiles: Vec<TopologyProfile>) -> Window {
@@ -136,23 +121,11 @@ fn tall(profiles: Vec<TopologyProfile>) -> Window {
     )
 }
 
-fn press(window: &mut Window, button: &str) {
-    window.get_by_role_and_label(Role::Button, button).click();
-    window.run_steps(3);
-}
-
 fn type_into(window: &mut Window, role: Role, label: &str, text: &str) {
     window.get_by_role_and_label(role, label).focus();
     window.run_steps(2);
     window.get_by_role_and_label(role, label).type_text(text);
     window.run_steps(2);
-}
-
-fn is_disabled(window: &Window, button: &str) -> bool {
-    window
-        .get_by_role_and_label(Role::Button, button)
-        .accesskit_node()
-        .is_disabled()
 }
 
 // --- profiles --------------------------------------------------------------------------------------------------------
@@ -163,6 +136,16 @@ fn without_a_topology_the_screen_offers_the_first_one() {
     press(&mut window, "Add a topology");
     window.get_by_label("New topology");
     assert!(is_disabled(&window, "Save"));
+}
+
+#[test]
+fn a_new_topology_waits_for_its_name() {
+    let mut window = dark(Shown::Profiles, vec![orders()]);
+    press(&mut window, "Add");
+    window.run_steps(2);
+    let focused = window.get_by(|node| node.is_focused());
+    let name = window.get_by_role_and_label(Role::TextInput, "Name");
+    assert_eq!(focused.rect(), name.rect());
 }
 
 #[test]
@@ -344,7 +327,7 @@ fn a_dialog_without_an_answer_leaves_the_field_and_says_so() {
     window.run_steps(3);
     let last = window.state().actions.last();
     assert!(
-        matches!(last, Some(Action::ImportProfiles(path)) if path == &PathBuf::from("~/shop.toml"))
+        matches!(last, Some(Action::ImportProfiles(path)) if path == std::path::Path::new("~/shop.toml"))
     );
 }
 
@@ -509,7 +492,7 @@ fn every_form_can_be_drawn_in_both_themes_both_languages_and_both_sizes() {
             window.run_steps(4);
             keep(
                 &mut window,
-                &format!("{name}-{}", look_name(theme, language, size)),
+                &format!("forms-{name}-{}", look_name(theme, language, size)),
             );
         }
     }
@@ -562,23 +545,5 @@ fn looks() -> [(Theme, Language, Vec2); 4] {
 }
 
 fn look_name(theme: Theme, language: Language, size: Vec2) -> String {
-    let theme = match theme {
-        Theme::Dark => "dark",
-        Theme::Light => "light",
-    };
-    format!("{theme}-{}-{}", language.tag(), size.x)
-}
-
-fn keep(window: &mut Window, name: &str) {
-    let picture = window.render().expect("a picture");
-    let colors: std::collections::HashSet<_> = picture.pixels().map(|p| p.0).collect();
-    assert!(colors.len() > 50, "{name} is nearly empty");
-    let folder = std::env::var_os("REPLICASCOPE_PICTURES").map_or_else(
-        || PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("pictures"),
-        PathBuf::from,
-    );
-    std::fs::create_dir_all(&folder).expect("a folder for pictures");
-    picture
-        .save(folder.join(format!("forms-{name}.png")))
-        .expect("a saved picture");
+    format!("{}-{}", look(theme, language), size.x)
 }

@@ -1,9 +1,6 @@
 //! The Probe screen as a person meets it: nothing written before the SQL was seen, one run side by side, many runs added
 //! up, trouble in words. Pictures in both themes, languages and sizes; `REPLICASCOPE_PICTURES=some/folder` keeps them.
 
-#[path = "support/fixtures_forms.rs"]
-#[allow(dead_code)]
-mod fixtures;
 mod support;
 
 use std::path::PathBuf;
@@ -13,10 +10,8 @@ use eframe::egui::accesskit::Role;
 use eframe::egui::{Theme, Ui, Vec2, vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
-use fixtures::{NOW, orders, store_watching};
 use replicascope::model::gtid::Gtids;
 use replicascope::model::phrase::phrase;
-use replicascope::model::preferences::Preferences;
 use replicascope::model::probe::*;
 use replicascope::model::profile::*;
 use replicascope::model::server::Flavour;
@@ -27,9 +22,10 @@ use replicascope::ui::action::{Action, FilePurpose};
 use replicascope::ui::probe::board::*;
 use replicascope::ui::probe::{ProbeData, ProbeState, probe_ui};
 use replicascope::ui::profiles::News;
-use replicascope::ui::{Frame, fonts, theme};
 use replicascope::words::{Catalogue, Language};
-use support::soft_renderer::SoftRenderer;
+use support::fixtures::Scene;
+use support::fixtures_forms::{NOW, watched_orders};
+use support::screen::{is_disabled, keep, look, open, press};
 
 /// What the tree and the bars leave of a window of 1280 × 800, and of one of 1024 × 640.
 const WIDE: Vec2 = vec2(1040.0, 720.0);
@@ -39,20 +35,16 @@ const TALL: Vec2 = vec2(1040.0, 1500.0);
 
 struct Screen {
     language: Language,
-    store: Store,
-    profiles: Vec<TopologyProfile>,
+    scene: Scene,
     board: ProbeBoard,
     probe: ProbeState,
     actions: Vec<Action>,
 }
 
 fn screen(environment: Environment) -> Screen {
-    let mut profile = orders();
-    profile.environment = environment;
     Screen {
         language: Language::English,
-        store: store_watching(&profile),
-        profiles: vec![profile],
+        scene: watched_orders(environment),
         board: ProbeBoard::default(),
         probe: ProbeState::default(),
         actions: Vec::new(),
@@ -64,17 +56,7 @@ fn topology() -> TopologyId {
 }
 
 fn draw(ui: &mut Ui, screen: &mut Screen) {
-    let preferences = Preferences::default();
-    let topology = topology();
-    let frame = Frame {
-        store: &screen.store,
-        now: NOW,
-        words: Catalogue::of(screen.language),
-        profiles: &screen.profiles,
-        preferences: &preferences,
-        topology: Some(&topology),
-        server: None,
-    };
+    let frame = screen.scene.frame(Catalogue::of(screen.language));
     let data = ProbeData::new(&frame, &screen.board, &screen.probe);
     probe_ui(ui, &data, &mut screen.probe, &frame, &mut screen.actions);
 }
@@ -82,26 +64,11 @@ fn draw(ui: &mut Ui, screen: &mut Screen) {
 type Window = Harness<'static, Screen>;
 
 fn window(screen: Screen, theme: Theme, size: Vec2) -> Window {
-    let mut harness = Harness::builder()
-        .with_size(size)
-        .with_theme(theme)
-        .with_context_setup(|ctx| {
-            fonts::install(ctx);
-            theme::install(ctx);
-        })
-        .renderer(SoftRenderer::default())
-        .build_ui_state(draw, screen);
-    harness.run_steps(4);
-    harness
+    open(draw, screen, size, theme)
 }
 
 fn tall(screen: Screen) -> Window {
     window(screen, Theme::Dark, TALL)
-}
-
-fn press(window: &mut Window, button: &str) {
-    window.get_by_role_and_label(Role::Button, button).click();
-    window.run_steps(3);
 }
 
 /// On the screen, and to those who cannot see the curve.
@@ -113,11 +80,6 @@ fn says(window: &Window, text: &str) {
 fn last(window: &Window) -> Option<&Action> {
     let mut actions = window.state().actions.iter().rev();
     actions.find(|action| !matches!(action, Action::DescribeProbe { .. }))
-}
-
-fn is_disabled(window: &Window, button: &str) -> bool {
-    let node = window.get_by_role_and_label(Role::Button, button);
-    node.accesskit_node().is_disabled()
 }
 
 // --- what was probed -------------------------------------------------------------------------------------------------
@@ -330,7 +292,7 @@ fn without_the_sql_on_show_writes_cannot_be_enabled() {
 #[test]
 fn on_production_the_name_is_typed_even_where_the_profile_allows_writes() {
     let mut screen = screen(Environment::Production);
-    screen.profiles[0].writes = WritePermission::Allowed;
+    screen.scene.profiles[0].writes = WritePermission::Allowed;
     screen.board.sql.insert(topology(), sql());
     let mut window = tall(screen);
     assert!(is_disabled(&window, "Write, then read"));
@@ -352,7 +314,7 @@ fn on_production_the_name_is_typed_even_where_the_profile_allows_writes() {
 #[test]
 fn where_the_profile_allows_writes_the_sql_stands_there_before_the_first_run() {
     let mut screen = screen(Environment::Staging);
-    screen.profiles[0].writes = WritePermission::Allowed;
+    screen.scene.profiles[0].writes = WritePermission::Allowed;
     screen.board.sql.insert(topology(), sql());
     let mut window = tall(screen);
     window.get_by_label("CREATE DATABASE IF NOT EXISTS `replicascope`;");
@@ -520,7 +482,7 @@ fn a_stale_stretch_that_never_ends_is_not_called_fresh() {
 #[test]
 fn without_a_watched_topology_the_next_step_is_offered() {
     let mut screen = screen(Environment::Staging);
-    screen.store = Store::default();
+    screen.scene.store = Store::default();
     let mut window = tall(screen);
     press(&mut window, "Watch it");
     assert!(matches!(last(&window), Some(Action::Open(_))));
@@ -567,27 +529,8 @@ fn every_state_can_be_drawn_in_both_themes_both_languages_and_both_sizes() {
         for (name, mut screen) in scenes() {
             screen.language = language;
             let mut window = window(screen, theme, size);
-            let dark = if theme == Theme::Dark {
-                "dark"
-            } else {
-                "light"
-            };
-            let name = format!("{name}-{dark}-{}-{}x{}", language.tag(), size.x, size.y);
-            keep(&mut window, &name);
+            let name = format!("{name}-{}-{}x{}", look(theme, language), size.x, size.y);
+            keep(&mut window, &format!("probe-{name}"));
         }
     }
-}
-
-fn keep(window: &mut Window, name: &str) {
-    let picture = window.render().expect("a picture");
-    let colors: std::collections::HashSet<_> = picture.pixels().map(|p| p.0).collect();
-    assert!(colors.len() > 50, "{name} is nearly empty");
-    let folder = std::env::var_os("REPLICASCOPE_PICTURES").map_or_else(
-        || PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("pictures"),
-        PathBuf::from,
-    );
-    std::fs::create_dir_all(&folder).expect("a folder for pictures");
-    picture
-        .save(folder.join(format!("probe-{name}.png")))
-        .expect("a saved picture");
 }

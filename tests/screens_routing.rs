@@ -6,7 +6,6 @@
 mod support;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 use eframe::egui::{Theme, Ui, Vec2, vec2};
 use egui_kittest::Harness;
@@ -25,7 +24,7 @@ use replicascope::routing::compare::{
     HealthSeen, Outcome, Percentiles, ReadSeen, Recording, ReplicaSeen, Visible, WriteSeen, compare,
 };
 use replicascope::routing::replica::Answering;
-use replicascope::routing::strategies::{Headroom, standard};
+use replicascope::routing::strategies::{Headroom, RouteTable, standard};
 use replicascope::routing::workload::{Plan, What, Workload};
 use replicascope::routing::{Admission, GuardState, ReplicaView, Seq, Threads, Unfit, WaitUnit};
 use replicascope::store::Store;
@@ -33,16 +32,14 @@ use replicascope::store::guards::GuardPreset;
 use replicascope::store::watched::Registration;
 use replicascope::ui::action::Action;
 use replicascope::ui::overview::{OverviewData, OverviewState, overview_ui};
-use replicascope::ui::routing::{Report, RoutingData, RoutingState, routing_ui};
-use replicascope::ui::{fonts, theme};
+use replicascope::ui::routing::board::KeptComparison;
+use replicascope::ui::routing::kinds::{KindTable, KindTarget};
+use replicascope::ui::routing::{Report, RoutingData, RoutingState, SqlShown, routing_ui};
 use replicascope::words::{Catalogue, Language};
 use support::fixtures::{self, Doing, NOW, Play, Scene};
-use support::soft_renderer::SoftRenderer;
+use support::screen::{EN, SMALL, WIDE, keep, look, open};
 
-const WIDE: Vec2 = vec2(1280.0, 800.0);
-const SMALL: Vec2 = vec2(1024.0, 640.0);
 const TALL: Vec2 = vec2(1280.0, 1600.0);
-const EN: Language = Language::English;
 
 // --- the guards in the store -----------------------------------------------------------------------------------------
 
@@ -130,6 +127,46 @@ fn a_delay_on_purpose_is_lag_to_a_reader() {
     );
 }
 
+#[test]
+fn what_the_rules_see_of_a_replica_is_what_its_guard_lets_in() {
+    let scene = fixtures::in_trouble();
+    let views = scene.store.replica_views(&scene.profiles[0].id);
+    let admission = |name: &str| {
+        let server = scene.store.servers().find(|s| s.registration.name == name);
+        let watch = server.expect("a server").watch();
+        let view = views.iter().find(|view| view.watch == watch);
+        view.expect("a view").admission
+    };
+    assert_eq!(admission("db-r1"), Admission::Everything);
+    assert_eq!(admission("db-r3"), Admission::Nothing);
+    assert!(scene.store.guards_are_settled(&scene.profiles[0].id));
+    // Two good checks, three seconds apart, before reads that must see a write.
+    for (seconds, expected) in [(1, Admission::OrdinaryReads), (5, Admission::Everything)] {
+        let mut play = Play::new("billing", Environment::Staging);
+        play.source("bill-1");
+        play.replica("bill-2", "bill-1", |_| Doing::Late(5));
+        let (store, profile) = play.run(seconds);
+        let views = store.replica_views(&profile.id);
+        assert_eq!(views[0].admission, expected, "after {seconds} s");
+    }
+}
+
+#[test]
+fn a_source_that_takes_writes_has_its_connections_lent() {
+    let window = Window::of(fixtures::in_trouble());
+    let frame = window.scene.frame(Catalogue::of(EN));
+    let RoutingData::Shown(shown) = RoutingData::new(&frame, &window.state) else {
+        panic!("no topology");
+    };
+    let rows: Vec<_> = shown
+        .lending
+        .iter()
+        .map(|row| row.source.as_str())
+        .collect();
+    assert_eq!(rows, ["db-source"]);
+    assert_eq!(shown.lending[0].word, "Would be lent");
+}
+
 // --- the screen ------------------------------------------------------------------------------------------------------
 
 struct Window {
@@ -170,17 +207,7 @@ fn window_ui(ui: &mut Ui, window: &mut Window) {
 }
 
 fn harness(window: Window, size: Vec2, theme: Theme) -> Harness<'static, Window> {
-    let mut harness = Harness::builder()
-        .with_size(size)
-        .with_theme(theme)
-        .with_context_setup(|ctx| {
-            fonts::install(ctx);
-            theme::install(ctx);
-        })
-        .renderer(SoftRenderer::default())
-        .build_ui_state(window_ui, window);
-    harness.run_steps(4);
-    harness
+    open(window_ui, window, size, theme)
 }
 
 /// Two replicas 1.5 s behind; every rule judged over the same minute.
@@ -242,7 +269,10 @@ fn report(topology: TopologyId) -> Report {
             last_refusal: None,
             replicas: vec![seen(2, "db-r1"), seen(3, "db-r2")],
             wait_round_trip: Some(Span::from_micros(400)),
-            comparison: compare(&recording, &mut standard(Some(headroom))),
+            comparison: compare(
+                &recording,
+                &mut standard(Some(headroom), &RouteTable::default()),
+            ),
         }),
         at: NOW - Span::from_secs(3),
         troubles: Vec::new(),
@@ -355,7 +385,7 @@ fn every_rule_is_a_row_and_what_went_wrong_is_said() {
         panic!("no topology");
     };
     let verdict = shown.verdict.expect("a verdict");
-    assert_eq!(verdict.rows.len(), 11);
+    assert_eq!(verdict.rows.len(), 12);
     let row = |name: &str| {
         verdict
             .rows
@@ -368,8 +398,96 @@ fn every_rule_is_a_row_and_what_went_wrong_is_said() {
     let (admitted, refused) = verdict.bucket.expect("a limiter");
     assert!(admitted > 0 && refused > 0, "{admitted} {refused}");
     assert_eq!(verdict.troubles.len(), 1);
-    assert!(shown.kinds.iter().all(|kind| kind.holds));
-    assert_eq!(shown.kinds.len(), 5);
+    assert!(shown.kinds.is_taken);
+    assert_eq!(shown.kinds.lines.len(), 4);
+}
+
+#[test]
+fn c15_a_wrong_line_fails_says_why_and_is_not_taken() {
+    let mut window = Window::of(fixtures::healthy());
+    let topology = window.scene.profiles[0].id.clone();
+    let mut table = KindTable::default();
+    table.export.goes_to = KindTarget::HealthyReplica;
+    window.state.edited = Some((topology.clone(), table));
+    let mut harness = harness(window, TALL, Theme::Dark);
+    harness.get_by_label_contains("This table is not taken");
+    harness.get_by_label_contains("“export” is asserted to go to: source.");
+    harness.get_by_label("As at first").click();
+    harness.run();
+    let state = &harness.state().state;
+    assert_eq!(state.edited, None);
+    assert_eq!(state.board.kept[&topology].kinds, KindTable::default());
+    assert!(matches!(
+        harness.state().actions.as_slice(),
+        [Action::KeepKinds(of)] if *of == topology
+    ));
+}
+
+#[test]
+fn a_kind_is_sent_elsewhere_with_two_presses() {
+    let mut harness = harness(Window::of(fixtures::healthy()), TALL, Theme::Dark);
+    harness.get_by_label("export: source").click();
+    harness.run();
+    harness.get_by_label("db-r1 alone, else the source").click();
+    harness.run();
+    let (_, table) = harness.state().state.edited.as_ref().expect("edited");
+    let r1 = KindTarget::Only(ServerId("db-r1".into()));
+    assert_eq!(table.export.goes_to, r1);
+    harness.get_by_label("export, asserted: source").click();
+    harness.run();
+    harness.get_by_label("db-r1 alone, else the source").click();
+    harness.run();
+    let topology = harness.state().scene.profiles[0].id.clone();
+    let state = &harness.state().state;
+    assert_eq!(state.edited, None);
+    assert_eq!(state.board.kept[&topology].kinds.export.asserted, r1);
+}
+
+#[test]
+fn a_result_is_kept_written_to_a_file_and_held_against_a_later_one() {
+    let mut window = Window::compared(fixtures::healthy());
+    let topology = window.scene.profiles[0].id.clone();
+    let outcome = window
+        .state
+        .report
+        .clone()
+        .and_then(|report| report.outcome);
+    let before = KeptComparison::of(&outcome.expect("a result"), "before", NOW);
+    let mut other = before.clone();
+    other.name = "other".into();
+    other.rules[1].stale = other.rules[1].judged;
+    let kept = window.state.board.kept.entry(topology).or_default();
+    kept.keep(before);
+    kept.keep(other);
+    let frame = window.scene.frame(Catalogue::of(EN));
+    let RoutingData::Shown(shown) = RoutingData::new(&frame, &window.state) else {
+        panic!("no topology");
+    };
+    let row = &shown.kept[1].rows[1];
+    assert_eq!(row.name, "GTID wait, source on timeout");
+    assert_eq!(row.figures[..2], ["100 %".to_owned(), "0 %".to_owned()]);
+    let mut harness = harness(window, TALL, Theme::Dark);
+    harness.get_by_label("Keep").click();
+    harness.run();
+    assert!(matches!(
+        harness.state().actions.as_slice(),
+        [Action::SaveComparison { .. }]
+    ));
+    harness.get_by_label_contains("other (");
+}
+
+#[test]
+fn the_grant_stands_beside_the_sql() {
+    let mut window = Window::of(fixtures::healthy());
+    window.state.shows_sql = true;
+    window.state.sql = Some(SqlShown {
+        topology: window.scene.profiles[0].id.clone(),
+        statements: "INSERT INTO `replicascope`.`probe` …".into(),
+        grant: "GRANT SELECT, INSERT ON `replicascope`.* TO 'monitor'@'%';".into(),
+    });
+    let harness = harness(window, WIDE, Theme::Dark);
+    harness.get_by_label_contains("GRANT SELECT, INSERT");
+    harness.get_by_label_contains("INSERT INTO");
 }
 
 #[test]
@@ -425,6 +543,14 @@ fn the_screen_can_be_drawn_in_every_state_theme_and_language() {
                 window.language = language;
                 picture(window, size, theme, &format!("routing-{name}"));
             }
+            let mut window = Window::compared(fixtures::healthy());
+            window.language = language;
+            (window.state.report, window.state.edited) = (None, Some(wrong_table(&window)));
+            picture(window, vec2(1024.0, 900.0), theme, "routing-kinds");
+            let mut window = Window::compared(fixtures::healthy());
+            window.language = language;
+            window.state.report.as_mut().expect("a report").outcome = kept_twice(&mut window);
+            picture(window, vec2(1024.0, 1400.0), theme, "routing-kept");
             let mut window = Window::of(fixtures::in_trouble());
             window.language = language;
             picture(window, WIDE, theme, "routing-before");
@@ -432,51 +558,40 @@ fn the_screen_can_be_drawn_in_every_state_theme_and_language() {
     }
 }
 
+/// Exports would go to the replicas of the others.
+fn wrong_table(window: &Window) -> (TopologyId, KindTable) {
+    let mut table = KindTable::default();
+    table.export.goes_to = KindTarget::HealthyReplica;
+    table.history.limit = Span::from_secs(3);
+    (window.scene.profiles[0].id.clone(), table)
+}
+
+fn kept_twice(window: &mut Window) -> Option<Outcome> {
+    let topology = window.scene.profiles[0].id.clone();
+    let outcome = window.state.report.clone()?.outcome?;
+    let kept = window.state.board.kept.entry(topology).or_default();
+    kept.keep(KeptComparison::of(&outcome, "", NOW));
+    kept.keep(KeptComparison::of(&outcome, "before parallel workers", NOW));
+    Some(outcome)
+}
+
 fn picture(window: Window, size: Vec2, theme: Theme, name: &str) {
-    let tag = window.language.tag();
+    let look = look(theme, window.language);
     let mut harness = harness(window, size, theme);
-    let picture = harness.render().expect("a picture");
-    let theme = if theme == Theme::Dark {
-        "dark"
-    } else {
-        "light"
-    };
-    keep(&picture, &format!("{name}-{theme}-{tag}"));
+    keep(&mut harness, &format!("{name}-{look}"));
 }
 
 #[test]
 fn the_overview_with_guards_can_be_drawn() {
     let scene = fixtures::in_trouble();
     let state = (scene, OverviewState::default());
-    let mut harness = Harness::builder()
-        .with_size(WIDE)
-        .with_theme(Theme::Dark)
-        .with_context_setup(|ctx| {
-            fonts::install(ctx);
-            theme::install(ctx);
-        })
-        .renderer(SoftRenderer::default())
-        .build_ui_state(
-            |ui: &mut Ui, (scene, state): &mut (Scene, OverviewState)| {
-                let frame = scene.frame(Catalogue::of(EN));
-                let data = OverviewData::new(&frame, state);
-                eframe::egui::CentralPanel::default_margins().show(ui, |ui| {
-                    overview_ui(ui, &data, state, &frame, &mut Vec::new())
-                });
-            },
-            state,
-        );
-    harness.run_steps(4);
-    keep(&harness.render().expect("a picture"), "overview-guards");
-}
-
-fn keep(picture: &image::RgbaImage, name: &str) {
-    let folder = std::env::var_os("REPLICASCOPE_PICTURES").map_or_else(
-        || PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("pictures"),
-        PathBuf::from,
-    );
-    std::fs::create_dir_all(&folder).expect("a folder for pictures");
-    picture
-        .save(folder.join(format!("{name}.png")))
-        .expect("a saved picture");
+    let draw = |ui: &mut Ui, (scene, state): &mut (Scene, OverviewState)| {
+        let frame = scene.frame(Catalogue::of(EN));
+        let data = OverviewData::new(&frame, state);
+        eframe::egui::CentralPanel::default_margins().show(ui, |ui| {
+            overview_ui(ui, &data, state, &frame, &mut Vec::new())
+        });
+    };
+    let mut harness = open(draw, state, WIDE, Theme::Dark);
+    keep(&mut harness, "overview-guards");
 }

@@ -5,8 +5,6 @@
 
 mod support;
 
-use std::path::PathBuf;
-
 use eframe::egui::accesskit::Role;
 use eframe::egui::{Key, Modifiers, Theme, Ui, Vec2, vec2};
 use egui_kittest::Harness;
@@ -19,10 +17,9 @@ use replicascope::ui::events::{EventsData, EventsState, events_ui};
 use replicascope::ui::overview::{OverviewData, OverviewState, overview_ui};
 use replicascope::ui::plot::View;
 use replicascope::ui::shell::{ShellData, ShellState, shell_ui};
-use replicascope::ui::{fonts, theme};
 use replicascope::words::{Catalogue, Language};
 use support::fixtures::{self, Scene};
-use support::soft_renderer::SoftRenderer;
+use support::screen::{SMALL, WIDE, keep, look, open, press};
 
 /// The window as the program draws it, without the program.
 struct Window {
@@ -34,9 +31,6 @@ struct Window {
     actions: Vec<Action>,
 }
 
-const WIDE: Vec2 = vec2(1280.0, 800.0);
-const SMALL: Vec2 = vec2(1024.0, 640.0);
-
 fn window(scene: Scene, size: Vec2, theme: Theme, language: Language) -> Harness<'static, Window> {
     let window = Window {
         scene,
@@ -46,18 +40,7 @@ fn window(scene: Scene, size: Vec2, theme: Theme, language: Language) -> Harness
         events: EventsState::default(),
         actions: Vec::new(),
     };
-    let mut harness = Harness::builder()
-        .with_size(size)
-        .with_theme(theme)
-        .with_context_setup(|ctx| {
-            fonts::install(ctx);
-            theme::install(ctx);
-            ctx.options_mut(|options| options.zoom_with_keyboard = false);
-        })
-        .renderer(SoftRenderer::default())
-        .build_ui_state(window_ui, window);
-    harness.run_steps(4);
-    harness
+    open(window_ui, window, size, theme)
 }
 
 fn english(scene: Scene) -> Harness<'static, Window> {
@@ -130,10 +113,22 @@ fn without_a_topology_the_next_step_is_to_add_one() {
         .expect("a button")
         .click();
     harness.run();
-    assert!(matches!(
-        harness.state().actions[..],
-        [Action::Show(Screen::Profiles)]
-    ));
+    assert!(matches!(harness.state().actions[..], [Action::AddTopology]));
+}
+
+#[test]
+fn all_screens_are_in_the_strip_of_a_narrow_window() {
+    let scene = fixtures::healthy();
+    let harness = window(scene, SMALL, Theme::Dark, Language::English);
+    let last = harness.get_by_role_and_label(Role::Tab, "Settings").rect();
+    assert!(last.max.x <= SMALL.x, "{last:?}");
+}
+
+#[test]
+fn the_plus_begins_a_new_topology() {
+    let mut harness = english(fixtures::healthy());
+    press(&mut harness, "Add a topology");
+    assert!(matches!(harness.state().actions[..], [Action::AddTopology]));
 }
 
 #[test]
@@ -215,7 +210,7 @@ fn a_server_that_does_not_answer_is_told_with_the_next_try_and_no_old_value_is_l
 #[test]
 fn digits_and_keys_work_from_anywhere() {
     let mut harness = english(fixtures::healthy());
-    harness.key_press(Key::Num8);
+    harness.key_press(Key::Num9);
     harness.run();
     assert_eq!(harness.state().shell.screen, Screen::Events);
     harness.key_press(Key::F5);
@@ -385,7 +380,7 @@ fn every_state_can_be_drawn_in_both_themes_and_both_languages() {
             let crowded = matches!(name, "healthy" | "trouble");
             for size in [WIDE, SMALL].into_iter().take(1 + usize::from(crowded)) {
                 let mut harness = window(make(), size, theme, language);
-                picture(
+                keep(
                     &mut harness,
                     &format!("overview-{name}-{}-{}", size.x, look(theme, language)),
                 );
@@ -401,7 +396,7 @@ fn the_other_looks_of_the_overview_can_be_drawn_too() {
         (Theme::Dark, Language::SimplifiedChinese),
     ] {
         let mut harness = window(fixtures::in_trouble(), WIDE, theme, language);
-        picture(
+        keep(
             &mut harness,
             &format!("overview-trouble-1280-{}", look(theme, language)),
         );
@@ -412,7 +407,7 @@ fn the_other_looks_of_the_overview_can_be_drawn_too() {
         Theme::Dark,
         Language::English,
     );
-    picture(&mut harness, "overview-trouble-640-zoomed-twice");
+    keep(&mut harness, "overview-trouble-640-zoomed-twice");
 }
 
 #[test]
@@ -425,7 +420,7 @@ fn the_journal_and_the_search_can_be_drawn() {
             let mut harness = window(fixtures::in_trouble(), size, theme, language);
             harness.state_mut().shell.screen = Screen::Events;
             harness.run();
-            picture(
+            keep(
                 &mut harness,
                 &format!("events-{}-{}", size.x, look(theme, language)),
             );
@@ -433,7 +428,7 @@ fn the_journal_and_the_search_can_be_drawn() {
         let mut harness = window(fixtures::in_trouble(), WIDE, theme, language);
         harness.key_press_modifiers(Modifiers::COMMAND, Key::K);
         harness.run();
-        picture(
+        keep(
             &mut harness,
             &format!("search-1280-{}", look(theme, language)),
         );
@@ -446,28 +441,6 @@ fn the_cross_hair_reads_every_line() {
     let plot = harness.get_by_label_contains("Lag of db-r1").rect();
     harness.hover_at(plot.center());
     harness.run();
-    picture(&mut harness, "cross-hair");
+    keep(&mut harness, "cross-hair");
     assert!(harness.query_all_by_label("db-r2").count() >= 2);
-}
-
-fn look(theme: Theme, language: Language) -> String {
-    let theme = match theme {
-        Theme::Dark => "dark",
-        Theme::Light => "light",
-    };
-    format!("{theme}-{}", language.tag())
-}
-
-fn picture(harness: &mut Harness<'static, Window>, name: &str) {
-    let picture = harness.render().expect("a picture");
-    let folder = std::env::var_os("REPLICASCOPE_PICTURES").map_or_else(
-        || PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("pictures"),
-        PathBuf::from,
-    );
-    std::fs::create_dir_all(&folder).expect("a folder for pictures");
-    picture
-        .save(folder.join(format!("{name}.png")))
-        .expect("a saved picture");
-    let colors: std::collections::HashSet<_> = picture.pixels().map(|p| p.0).collect();
-    assert!(colors.len() > 30, "{name} is nearly empty");
 }

@@ -1,18 +1,22 @@
 //! The command line: what may be said, and what is meant by it.
 
-use std::path::PathBuf;
+mod accept;
+mod lab;
+mod probe;
+mod route;
+mod selection;
+mod values;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 
-use super::comparing::{ComparePlan, DEFAULT_RATE as DEFAULT_STATEMENTS};
-use crate::model::probe::{
-    Awaited, DEFAULT_RATE, DEFAULT_SCHEMA, LONGEST_WAIT, MOST_RUNS, ProbeFlavour, ProbePlan,
-    ReadDelay, Reader, SHORTEST_WAIT,
-};
-use crate::model::profile::{Target, TlsMode};
 use crate::model::time::Span;
-use crate::settings::durations;
-use crate::words::{Catalogue, Language};
+use values::{interval, threshold};
+
+pub use accept::AcceptArgs;
+pub use lab::{LabArgs, ShapeArg};
+pub use probe::{AwaitArg, FlavourArg, ProbeArgs};
+pub use route::RouteArgs;
+pub use selection::{Given, Selection, TlsArg};
 
 /// See what your replicas are really serving: lag, health and routing of MySQL and MariaDB replication.
 #[derive(Debug, Parser)]
@@ -37,81 +41,10 @@ pub enum Command {
     /// Compare the routing rules over one workload: how often each would read an old value, and what it costs. Without
     /// permission only prints the SQL.
     Route(RouteArgs),
+    /// Open the window on a topology of our own that is made for it: simulated, or real servers started and thrown away.
+    Lab(LabArgs),
     /// Five steps that show whether reads after a write are safe here: 0 all passed, 1 not all, 3 nothing was allowed.
     Accept(AcceptArgs),
-}
-
-/// Which servers, and who we are there.
-#[derive(Clone, Debug, Args)]
-pub struct Selection {
-    /// A saved topology by its name, or a topology file.
-    #[arg(
-        long,
-        value_name = "NAME|FILE",
-        conflicts_with = "server",
-        required_unless_present = "server"
-    )]
-    pub topology: Option<String>,
-
-    /// A server, as [user@]host[:port], [user@][IPv6]:port or the path of a socket; may be given several times.
-    #[arg(long, value_name = "ADDRESS", value_parser = given)]
-    pub server: Vec<Given>,
-
-    /// The account, where the address or the topology does not name one.
-    #[arg(long)]
-    pub user: Option<String>,
-
-    /// A file whose only line is the password. Otherwise REPLICASCOPE_PASSWORD, the keychain, or a prompt.
-    #[arg(long, value_name = "FILE")]
-    pub password_file: Option<PathBuf>,
-
-    /// What the connection must prove about the server. By default the certificate and its name are verified, except
-    /// to this machine, where TLS is off.
-    #[arg(long, value_enum, value_name = "MODE")]
-    pub tls: Option<TlsArg>,
-
-    /// PEM file of the certificate authority to trust.
-    #[arg(long, value_name = "FILE")]
-    pub tls_ca: Option<PathBuf>,
-
-    /// PEM file of our own certificate.
-    #[arg(long, value_name = "FILE", requires = "tls_key")]
-    pub tls_cert: Option<PathBuf>,
-
-    /// PEM file of our own private key.
-    #[arg(long, value_name = "FILE", requires = "tls_cert")]
-    pub tls_key: Option<PathBuf>,
-
-    /// A heartbeat table to read, as schema.table (pt-heartbeat, Blip, repl_heartbeat and our own are recognised).
-    #[arg(long, value_name = "SCHEMA.TABLE")]
-    pub heartbeat: Option<String>,
-
-    /// How often each server is polled.
-    #[arg(long, value_parser = interval, value_name = "TIME")]
-    pub interval: Option<Span>,
-
-    /// How often a source's position is marked.
-    #[arg(long, value_parser = interval, value_name = "TIME")]
-    pub mark_interval: Option<Span>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum TlsArg {
-    Off,
-    Required,
-    VerifyCa,
-    VerifyIdentity,
-}
-
-impl From<TlsArg> for TlsMode {
-    fn from(mode: TlsArg) -> Self {
-        match mode {
-            TlsArg::Off => TlsMode::Off,
-            TlsArg::Required => TlsMode::Required,
-            TlsArg::VerifyCa => TlsMode::VerifyCa,
-            TlsArg::VerifyIdentity => TlsMode::VerifyIdentity,
-        }
-    }
 }
 
 #[derive(Debug, Args)]
@@ -150,230 +83,11 @@ pub struct CheckArgs {
     pub json: bool,
 }
 
-#[derive(Debug, Args)]
-pub struct ProbeArgs {
-    #[command(flatten)]
-    pub selection: Selection,
-
-    /// How many writes. With more than one, the plain reads are sent at times spread over the delay seen.
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_RUNS)))]
-    pub runs: u32,
-
-    /// A new row each time, or the same row changed each time.
-    #[arg(long, value_enum, default_value = "insert")]
-    pub flavour: FlavourArg,
-
-    /// The longest wait on a replica.
-    #[arg(long, value_parser = wait_limit, value_name = "TIME", default_value = "1s")]
-    pub wait: Span,
-
-    /// Wait for the write's own GTID, or for all that the source has executed.
-    #[arg(long = "await", value_enum, default_value = "own", value_name = "WHAT")]
-    pub awaited: AwaitArg,
-
-    /// Runs a second, at most.
-    #[arg(long, default_value_t = DEFAULT_RATE, value_name = "N")]
-    pub rate: f64,
-
-    /// The schema our table lies in; made where it is missing.
-    #[arg(long, default_value = DEFAULT_SCHEMA)]
-    pub schema: String,
-
-    /// Spread the plain reads over 0 to this time after the commit.
-    #[arg(long, value_parser = threshold, value_name = "TIME")]
-    pub sweep: Option<Span>,
-
-    /// Have another session read, which does not know what was written.
-    #[arg(long)]
-    pub cross_session: bool,
-
-    /// Also measure how soon the write could be seen at all, by looking without pause.
-    #[arg(long)]
-    pub floor: bool,
-
-    /// Allow the probe to write into its own table. On production the topology's name must be typed besides.
-    #[arg(long)]
-    pub enable_writes: bool,
-
-    /// One JSON object a line, per run and replica, then one summary.
-    #[arg(long)]
-    pub json: bool,
-}
-
-#[derive(Debug, Args)]
-pub struct AcceptArgs {
-    #[command(flatten)]
-    pub selection: Selection,
-
-    /// The longest wait on a replica.
-    #[arg(long, value_parser = wait_limit, value_name = "TIME", default_value = "1s")]
-    pub wait: Span,
-
-    /// The schema our table lies in; made where it is missing.
-    #[arg(long, default_value = DEFAULT_SCHEMA)]
-    pub schema: String,
-
-    /// A proxy before the source, which the pools of step 5 connect to, with the source's account.
-    #[arg(long, value_name = "ADDRESS", value_parser = given)]
-    pub proxy: Option<Given>,
-
-    /// Allow the run to write into its own table. On production the topology's name must be typed besides.
-    #[arg(long)]
-    pub enable_writes: bool,
-
-    /// Allow the run to hold each replica's applier back for a moment, by a lock on its own table. Without a topology
-    /// marked lab or development a name must be typed besides.
-    #[arg(long)]
-    pub allow_faults: bool,
-
-    /// One JSON object.
-    #[arg(long)]
-    pub json: bool,
-
-    /// Write a report to attach to a change ticket.
-    #[arg(long, value_name = "FILE", conflicts_with = "json")]
-    pub markdown: Option<PathBuf>,
-}
-
-impl AcceptArgs {
-    pub fn plan(&self) -> ProbePlan {
-        ProbePlan {
-            flavour: ProbeFlavour::Update,
-            wait_limit: self.wait,
-            schema: self.schema.clone(),
-            ..ProbePlan::default()
-        }
-    }
-}
-
-#[derive(Debug, Args)]
-pub struct RouteArgs {
-    #[command(flatten)]
-    pub selection: Selection,
-
-    /// How long the workload runs.
-    #[arg(long = "for", value_parser = threshold, value_name = "TIME", default_value = "20s")]
-    pub run_for: Span,
-
-    /// Statements a second, reads and writes of all sessions together; at most 200.
-    #[arg(long, default_value_t = DEFAULT_STATEMENTS, value_name = "N")]
-    pub rate: u32,
-
-    /// Reads a second the source could take over when replicas are taken out; adds the rule that keeps to it.
-    #[arg(long, value_name = "N")]
-    pub spare: Option<f64>,
-
-    /// The same seed gives the same workload.
-    #[arg(long, default_value_t = 1)]
-    pub seed: u64,
-
-    /// The schema our table lies in; made where it is missing.
-    #[arg(long, default_value = DEFAULT_SCHEMA)]
-    pub schema: String,
-
-    /// Allow the workload to write into its own table. On production the topology's name must be typed besides.
-    #[arg(long)]
-    pub enable_writes: bool,
-
-    /// One JSON object a line: one for each rule, then one summary.
-    #[arg(long)]
-    pub json: bool,
-}
-
-impl RouteArgs {
-    pub fn plan(&self) -> ComparePlan {
-        ComparePlan {
-            length: self.run_for,
-            rate: self.rate,
-            spare_per_second: self.spare,
-            schema: self.schema.clone(),
-            seed: self.seed,
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum FlavourArg {
-    Insert,
-    Update,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum AwaitArg {
-    Own,
-    Whole,
-}
-
-impl ProbeArgs {
-    pub fn plan(&self) -> ProbePlan {
-        ProbePlan {
-            flavour: match self.flavour {
-                FlavourArg::Insert => ProbeFlavour::Insert,
-                FlavourArg::Update => ProbeFlavour::Update,
-            },
-            awaited: match self.awaited {
-                AwaitArg::Own => Awaited::OwnGtid,
-                AwaitArg::Whole => Awaited::WholeSet,
-            },
-            reader: if self.cross_session {
-                Reader::SomebodyElse
-            } else {
-                Reader::Writer
-            },
-            wait_limit: self.wait,
-            schema: self.schema.clone(),
-            read_delay: match (self.runs, self.sweep) {
-                (1, None) => ReadDelay::None,
-                (_, up_to) => ReadDelay::Swept { up_to },
-            },
-            runs: self.runs,
-            rate: self.rate,
-            measures_floor: self.floor,
-        }
-    }
-}
-
-const SHORTEST: Span = Span::from_millis(20);
-const LONGEST: Span = Span::from_secs(86_400);
-
-/// A server as it was given; the output names it so.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Given {
-    pub text: String,
-    pub target: Target,
-}
-
-fn given(text: &str) -> Result<Given, String> {
-    let target = Target::parse(text).map_err(|why| Catalogue::of(Language::English).say(&why))?;
-    Ok(Given {
-        text: text.trim().to_owned(),
-        target,
-    })
-}
-
-fn threshold(text: &str) -> Result<Span, String> {
-    durations::parse(text).map_err(|why| Catalogue::of(Language::English).say(&why))
-}
-
-fn wait_limit(text: &str) -> Result<Span, String> {
-    let span = threshold(text)?;
-    if span < SHORTEST_WAIT || span > LONGEST_WAIT {
-        return Err("between 1ms and 60s".to_owned());
-    }
-    Ok(span)
-}
-
-fn interval(text: &str) -> Result<Span, String> {
-    let span = threshold(text)?;
-    if span < SHORTEST || span > LONGEST {
-        return Err("between 20ms and 1d".to_owned());
-    }
-    Ok(span)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::lab::Generation;
+    use crate::words::Language;
     use clap::CommandFactory;
 
     #[test]
@@ -402,6 +116,36 @@ mod tests {
         assert!(Cli::try_parse_from(["replicascope", "watch"]).is_err());
         let both = ["replicascope", "check", "--topology", "a", "--server", "b"];
         assert!(Cli::try_parse_from(both).is_err());
+    }
+
+    #[test]
+    fn a_lab_is_started_by_one_word_and_described_by_more() {
+        let lab = |line: &str| match Cli::try_parse_from(line.split(' ')).map(|cli| cli.command) {
+            Ok(Some(Command::Lab(args))) => Ok(args),
+            Ok(other) => panic!("{other:?}"),
+            Err(error) => Err(error.kind()),
+        };
+        assert_eq!(lab("replicascope lab").unwrap().real, None);
+        let real = lab("replicascope lab --real --headless --for 5s").unwrap();
+        assert_eq!(real.real.as_deref(), Some(""));
+        assert_eq!(real.run_for, Some(Span::from_secs(5)));
+        let chosen = lab("replicascope lab --generation mariadb-10.11 --shape chain --replicas 3");
+        let chosen = chosen.unwrap();
+        assert_eq!(chosen.generation, Some(Generation::MariaDb1011));
+        assert_eq!(chosen.shape, Some(ShapeArg::Chain));
+        for wrong in [
+            "--generation mysql-4.1",
+            "--replicas 0",
+            "--for 5s",
+            "--language fr",
+        ] {
+            assert!(
+                lab(&format!("replicascope lab {wrong}")).is_err(),
+                "{wrong}"
+            );
+        }
+        let chinese = lab("replicascope lab --language zh").unwrap();
+        assert_eq!(chinese.language, Some(Language::SimplifiedChinese));
     }
 
     #[test]

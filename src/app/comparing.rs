@@ -1,6 +1,9 @@
 //! A comparison of the routing rules under way: the planned workload, what was seen of it, and what each rule would have
 //! made of it. All rules see the same writes and reads.
 
+pub mod desk;
+mod export;
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -20,7 +23,7 @@ use crate::routing::compare::{
     HealthSeen, Outcome, Percentiles, ReadSeen, Recording, ReplicaSeen, Visible, WriteSeen, compare,
 };
 use crate::routing::request::{Seq, SessionKey};
-use crate::routing::strategies::{Headroom, standard};
+use crate::routing::strategies::{Headroom, RouteTable, standard};
 use crate::routing::workload::{Plan, Planned, What, Workload as Planner};
 use crate::store::Store;
 
@@ -47,6 +50,8 @@ pub struct ComparePlan {
     pub rate: u32,
     /// Reads a second that the source could take over when replicas are taken out. Without it that rule is left out.
     pub spare_per_second: Option<f64>,
+    /// Where the rules by query kind send each kind.
+    pub kinds: RouteTable,
     pub schema: String,
     pub seed: u64,
 }
@@ -57,6 +62,7 @@ impl Default for ComparePlan {
             length: DEFAULT_LENGTH,
             rate: DEFAULT_RATE,
             spare_per_second: None,
+            kinds: RouteTable::default(),
             schema: DEFAULT_SCHEMA.to_owned(),
             seed: 1,
         }
@@ -343,7 +349,10 @@ impl Comparing {
             last_refusal: self.seen.last_refusal.clone(),
             replicas,
             wait_round_trip,
-            comparison: compare(&recording, &mut standard(self.plan.headroom())),
+            comparison: compare(
+                &recording,
+                &mut standard(self.plan.headroom(), &self.plan.kinds),
+            ),
         }
     }
 

@@ -42,6 +42,28 @@ pub fn accept_dialer(
     Arc::new(Dialer::new(endpoint(topology, server, secret)))
 }
 
+/// A server's account, to be used at its own address or, behind a proxy, at another.
+#[derive(Clone)]
+pub struct AcceptAccount {
+    pub topology: TopologyProfile,
+    pub server: ServerProfile,
+    pub secret: Option<Secret>,
+}
+
+impl AcceptAccount {
+    pub fn dialer(&self) -> Arc<dyn AcceptDial> {
+        accept_dialer(&self.topology, &self.server, self.secret.as_ref())
+    }
+
+    pub fn behind(&self, proxy: &Address) -> Arc<dyn AcceptDial> {
+        let server = ServerProfile {
+            address: proxy.clone(),
+            ..self.server.clone()
+        };
+        accept_dialer(&self.topology, &server, self.secret.as_ref())
+    }
+}
+
 /// Connects once and tries each question of a poll, for the test button. Blocks; within time limits.
 pub fn test(
     topology: &TopologyProfile,

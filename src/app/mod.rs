@@ -5,16 +5,21 @@ pub mod cli;
 pub mod comparing;
 pub mod conductor;
 pub mod dialing;
+mod files;
 pub mod headless;
+mod kept;
+pub mod lab;
 pub mod probing;
 pub mod profiles;
 pub mod secrets;
 pub mod selection;
+pub mod signals;
+pub mod teaching;
 pub mod window;
 
 use std::process::ExitCode;
 
-use cli::{Cli, Command};
+use cli::{Cli, Command, LabArgs};
 
 use crate::model::phrase::Phrase;
 use crate::words::{Catalogue, Language};
@@ -33,6 +38,7 @@ pub fn run(cli: Cli) -> ExitCode {
         Some(Command::Probe(args)) => headless::probe::run(&args, words),
         Some(Command::Route(args)) => headless::route::run(&args, words),
         Some(Command::Accept(args)) => headless::accept::run(&args, words),
+        Some(Command::Lab(args)) => lab_command(&args),
         None => end(open_window(cli.topology.as_deref()), words),
     }
 }
@@ -41,7 +47,43 @@ fn open_window(topology: Option<&str>) -> Result<(), Phrase> {
     let topology = topology.map(selection::saved_or_file).transpose()?;
     let options = window::WindowOptions {
         topology,
+        ..usual_window()
+    };
+    window::run(options).map_err(|error| error.0)
+}
+
+fn usual_window() -> window::WindowOptions {
+    window::WindowOptions {
         config_dir: crate::settings::paths::config_dir(),
+        ..window::WindowOptions::default()
+    }
+}
+
+fn lab_command(args: &LabArgs) -> ExitCode {
+    let words = Catalogue::of(args.language.unwrap_or_else(language));
+    if let Some(recipe) = args.recipe() {
+        return headless::lab::write_down(args, recipe, words);
+    }
+    match args {
+        LabArgs { list: true, .. } => headless::lab::list(words),
+        LabArgs {
+            headless: true,
+            lesson: Some(_),
+            ..
+        } => headless::lesson::run(args, words),
+        LabArgs { headless: true, .. } => headless::lab::run(args, words),
+        _ => end(open_window_on_a_lab(args), words),
+    }
+}
+
+fn open_window_on_a_lab(args: &LabArgs) -> Result<(), Phrase> {
+    let lesson = lab::plan::lesson(args)?;
+    let plan = lab::plan::plan_for(lesson.as_deref());
+    let options = window::WindowOptions {
+        lab: Some(lab::plan::wanted(args, plan)?),
+        lesson: lesson.map(|lesson| lesson.id.clone()),
+        language: args.language,
+        ..usual_window()
     };
     window::run(options).map_err(|error| error.0)
 }

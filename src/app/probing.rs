@@ -2,7 +2,7 @@
 //! board that the screen draws.
 
 mod export;
-mod kept;
+mod keeping;
 pub mod prepare;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, TryRecvError, bounded};
 
+use crate::app::kept::KeptFiles;
 use crate::link::clock;
 use crate::link::probing::ProbeDial;
 use crate::model::phrase::{Phrase, phrase};
@@ -22,9 +23,9 @@ use crate::monitor::prober::{
     EndReason, ProbeEnd, ProbeEvent, ProbeTask, ProbedServer, Prober, Readiness,
 };
 use crate::ui::action::ExportFormat;
-use crate::ui::probe::board::{EndedBy, KeptProbe, Needs, ProbeBoard, ProbeSql, ProbeView, Probed};
+use crate::ui::probe::board::{EndedBy, Needs, ProbeBoard, ProbeSql, ProbeView, Probed};
 use crate::words::Catalogue;
-use kept::KeptFiles;
+pub use keeping::KeptProbes;
 
 /// Events waiting for the next frame: seconds of the fastest probe.
 const EVENTS_IN_FLIGHT: usize = 2_048;
@@ -36,9 +37,6 @@ const REFRESH_SHARE: u32 = 20;
 /// How long quitting waits for our rows to be removed.
 const GOODBYE: Duration = Duration::from_secs(1);
 
-/// Results kept to compare with, for each topology.
-const KEPT: usize = 10;
-
 #[derive(Default)]
 pub struct Probing {
     pub board: ProbeBoard,
@@ -49,7 +47,7 @@ pub struct Probing {
     refresh_cost: Duration,
     exporting: Option<Receiver<Result<Phrase, Phrase>>>,
     /// Absent where the system names no folder for data, and in tests.
-    files: Option<KeptFiles>,
+    files: Option<KeptFiles<KeptProbes>>,
     asked_for: BTreeSet<TopologyId>,
 }
 
@@ -334,64 +332,6 @@ impl Probing {
         self.refreshed = None;
         if let Some(view) = self.board.probes.get_mut(topology) {
             view.end(why, rows_left, clock::now());
-        }
-    }
-
-    /// A repeated probe is not lost when the next one begins.
-    fn keep_unnamed(&mut self, topology: &TopologyId) {
-        let Some(view) = self.board.probes.get(topology) else {
-            return;
-        };
-        let kept = self.board.kept.get(topology).and_then(|all| all.last());
-        let is_kept = kept.is_some_and(|kept| kept.figures == view.figures);
-        if view.is_repeated() && !is_kept {
-            self.keep(topology, "");
-        }
-    }
-
-    /// Keeps the latest result under a name, to hold later ones against.
-    pub fn keep(&mut self, topology: &TopologyId, name: &str) {
-        let Some(view) = self.board.probes.get(topology) else {
-            return;
-        };
-        if view.summary.runs == 0 {
-            return;
-        }
-        let kept = KeptProbe {
-            at: clock::now(),
-            name: name.trim().to_owned(),
-            plan: view.plan.clone(),
-            replicas: view.replicas.clone(),
-            figures: crate::ui::probe::board::Figures::of(&view.summary),
-        };
-        let all = self.board.kept.entry(topology.clone()).or_default();
-        if all.len() == KEPT {
-            all.remove(0);
-        }
-        all.push(kept);
-        if let Some(files) = &self.files {
-            files.keep(topology, all);
-        }
-    }
-
-    /// Results kept in earlier sessions are brought once for each topology, before what this session keeps.
-    fn bring_kept(&mut self, topology: &TopologyId) {
-        if !self.asked_for.insert(topology.clone()) {
-            return;
-        }
-        if let Some(files) = &self.files {
-            files.ask_for(topology);
-        }
-    }
-
-    fn take_in_kept(&mut self) {
-        while let Some((topology, mut earlier)) =
-            self.files.as_ref().and_then(KeptFiles::next_loaded)
-        {
-            let now = self.board.kept.entry(topology).or_default();
-            earlier.append(now);
-            let too_many = earlier.len().saturating_sub(KEPT);
-            *now = earlier.split_off(too_many);
         }
     }
 

@@ -113,7 +113,7 @@ struct Waiting {
 pub struct ProfileDesk {
     profiles: Vec<TopologyProfile>,
     /// Watched in this run only, and not saved.
-    guest: Option<TopologyProfile>,
+    guests: Vec<TopologyProfile>,
     session: SessionSecrets,
     waiting: BTreeMap<SecretKey, Waiting>,
     /// Being saved, and to be watched once that is done.
@@ -151,7 +151,7 @@ impl ProfileDesk {
         }
         let desk = ProfileDesk {
             profiles: opened.profiles,
-            guest: None,
+            guests: Vec::new(),
             session: SessionSecrets::default(),
             waiting: BTreeMap::new(),
             saving: BTreeMap::new(),
@@ -172,10 +172,26 @@ impl ProfileDesk {
         &self.profiles
     }
 
-    /// Takes a topology in for this run without saving it: the one in a file named on the command line.
+    /// Takes a topology in for this run without saving it: the one in a file named on the command line, or a lab's.
     pub fn adopt(&mut self, profile: TopologyProfile) {
         self.profiles.push(profile.clone());
-        self.guest = Some(profile);
+        self.guests.push(profile);
+    }
+
+    /// The end of a topology that was never saved.
+    pub fn dismiss(&mut self, id: &TopologyId) {
+        if let Some(gone) = self.guests.iter().position(|guest| guest.id == *id) {
+            for key in self.guests.remove(gone).secret_keys() {
+                self.session.forget(&key);
+                self.waiting.remove(&key);
+            }
+            self.profiles.retain(|profile| profile.id != *id);
+        }
+    }
+
+    /// A password that nobody has to be asked for, until the program ends.
+    pub fn lend(&mut self, key: SecretKey, secret: Secret) {
+        self.session.keep(key, secret);
     }
 
     pub fn profile(&self, id: &TopologyId) -> Option<&TopologyProfile> {
@@ -320,9 +336,10 @@ impl ProfileDesk {
             } => {
                 self.profiles = profiles;
                 // one that was saved meanwhile is no guest any more
-                let guest = self.guest.take();
-                self.guest = guest.filter(|guest| self.profile(&guest.id).is_none());
-                self.profiles.extend(self.guest.clone());
+                let mut guests = std::mem::take(&mut self.guests);
+                guests.retain(|guest| self.profile(&guest.id).is_none());
+                self.profiles.extend(guests.iter().cloned());
+                self.guests = guests;
                 for key in &orphans {
                     self.session.forget(key);
                     self.waiting.remove(key);

@@ -4,8 +4,11 @@
 //! asked for. Whatever may block (keychain, disk, servers) happens on threads; this one only draws.
 
 mod acceptance;
-mod frames;
+pub mod frames;
+mod lab;
+mod lesson;
 mod perform;
+mod probing;
 mod refused;
 mod routing;
 mod screens;
@@ -15,18 +18,22 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use eframe::egui::{self, ViewportBuilder};
+use eframe::egui::{self, ViewportBuilder, ViewportCommand, ViewportId};
 
 use super::accepting::desk::AcceptDesk;
 use super::comparing::Comparing;
+use super::comparing::desk::CompareDesk;
 use super::conductor::Conductor;
+use super::lab::{LabDesk, plan as lab_plan};
 use super::probing::Probing;
 use super::profiles::{DeskEvent, ProfileDesk};
+use super::signals;
+use super::teaching::Teaching;
 use crate::link::clock;
 use crate::model::phrase::{Phrase, phrase};
 use crate::model::preferences::{LanguageChoice, Preferences, ThemeChoice, WindowSize};
 use crate::model::profile::{ServerId, TopologyId, TopologyProfile};
-use crate::model::time::Moment;
+use crate::model::time::{Moment, Span};
 use crate::settings::{paths, preferences};
 use crate::store::Store;
 use crate::ui::action::Action;
@@ -36,7 +43,7 @@ use crate::ui::{Frame, fonts, theme};
 use crate::words::{Catalogue, Language};
 
 use frames::Pace;
-use screens::Screens;
+use screens::{Boards, Screens};
 use startup::Startup;
 
 const TITLE: &str = "Replicascope";
@@ -51,6 +58,12 @@ const AT_FIRST: [f32; 2] = [1280.0, 800.0];
 pub struct WindowOptions {
     /// Shown and watched at once, whether saved or not.
     pub topology: Option<TopologyProfile>,
+    /// Started at once and shown.
+    pub lab: Option<lab_plan::Wanted>,
+    /// Begun at once, on that lab.
+    pub lesson: Option<String>,
+    /// For this run, whatever the preferences say.
+    pub language: Option<Language>,
     /// Where profiles and preferences are; without one nothing is loaded and nothing kept.
     pub config_dir: Option<PathBuf>,
 }
@@ -71,9 +84,19 @@ pub fn run(options: WindowOptions) -> Result<(), WindowError> {
         ..eframe::NativeOptions::default()
     };
     let create = |creation: &eframe::CreationContext<'_>| -> Result<Box<dyn eframe::App>, _> {
+        close_when_told_to_end(&creation.egui_ctx);
         Ok(Box::new(App::new(&creation.egui_ctx, options)?))
     };
     eframe::run_native(TITLE, native, Box::new(create)).map_err(why_no_window)
+}
+
+/// As if the person had closed it, whether it is shown or not: what is at work ends, and preferences are kept.
+fn close_when_told_to_end(ctx: &egui::Context) {
+    let ctx = ctx.clone();
+    signals::when_told_to_end(move || {
+        ctx.send_viewport_cmd_to(ViewportId::ROOT, ViewportCommand::Close);
+        ctx.request_repaint_of(ViewportId::ROOT);
+    });
 }
 
 /// The size is needed before there is a window; everything else is read when it opens.
@@ -125,9 +148,15 @@ pub struct App {
     desk: ProfileDesk,
     probing: Probing,
     accepting: AcceptDesk,
+    lab: LabDesk,
+    teaching: Teaching,
+    /// The overview comes up as soon as the lab runs.
+    overview_follows: bool,
     /// Those of the desk, and the one named on the command line.
     profiles: Vec<TopologyProfile>,
     preferences: Preferences,
+    /// As the command line says, until the person chooses another.
+    language: Option<Language>,
     shell: ShellState,
     screens: Screens,
     topology: Option<TopologyId>,
@@ -136,6 +165,7 @@ pub struct App {
     pace: Pace,
     startup: Startup,
     comparing: Option<Comparing>,
+    compare_desk: CompareDesk,
     refused: refused::Refused,
 }
 
@@ -146,25 +176,30 @@ struct Paused {
 }
 
 impl App {
-    fn new(ctx: &egui::Context, options: WindowOptions) -> std::io::Result<Self> {
+    /// With everything at work; drawn by eframe, or by nobody.
+    pub fn new(ctx: &egui::Context, options: WindowOptions) -> std::io::Result<Self> {
         fonts::install(ctx);
         theme::install(ctx);
         // its steps and limits are not ours; see Action::Zoom
         ctx.options_mut(|options| options.zoom_with_keyboard = false);
-        let wake = {
+        let wake: Arc<dyn Fn() + Send + Sync> = {
             let ctx = ctx.clone();
             // request_repaint would draw two frames
             Arc::new(move || ctx.request_repaint_after(Duration::from_millis(1)))
         };
         let (desk, preferences) =
-            ProfileDesk::open(options.config_dir, screens::server_side(), wake)?;
+            ProfileDesk::open(options.config_dir, screens::server_side(), wake.clone())?;
         let mut app = App {
             conductor: Conductor::default(),
             profiles: desk.profiles().to_vec(),
             desk,
             probing: Probing::keeping_in(paths::data_dir()),
             accepting: AcceptDesk::default(),
+            lab: LabDesk::new(wake),
+            teaching: Teaching::beginning_with(options.lesson),
+            overview_follows: false,
             preferences,
+            language: options.language,
             shell: ShellState::default(),
             screens: Screens::default(),
             topology: None,
@@ -173,15 +208,22 @@ impl App {
             pace: Pace::default(),
             startup: Startup::default(),
             comparing: None,
+            compare_desk: CompareDesk::keeping_in(paths::data_dir()),
             refused: refused::Refused::default(),
         };
         app.apply_preferences(ctx);
-        app.open_the_first(options.topology);
+        app.open_the_first(options.topology, options.lab);
         Ok(app)
     }
 
     /// The one named on the command line, else the one shown last, if it is still there.
-    fn open_the_first(&mut self, named: Option<TopologyProfile>) {
+    /// A lab comes before both.
+    fn open_the_first(&mut self, named: Option<TopologyProfile>, lab: Option<lab_plan::Wanted>) {
+        if let Some(lab_plan::Wanted { plan, program }) = lab {
+            self.topology = self.profiles.first().map(|p| p.id.clone());
+            self.start_lab(plan, program);
+            return;
+        }
         let last = self.preferences.last_topology.clone();
         let mut open = last.filter(|id| self.profile(id).is_some());
         if let Some(topology) = named {
@@ -198,7 +240,10 @@ impl App {
     }
 
     fn words(&self) -> &'static Catalogue {
-        Catalogue::of(match self.preferences.language {
+        if let Some(language) = self.language {
+            return Catalogue::in_window(language);
+        }
+        Catalogue::in_window(match self.preferences.language {
             LanguageChoice::Auto => super::language(),
             LanguageChoice::English => Language::English,
             LanguageChoice::Chinese => Language::SimplifiedChinese,
@@ -231,9 +276,19 @@ impl App {
             topology: self.topology.as_ref(),
             server: self.server.as_ref(),
         };
-        let data = ShellData::new(&frame);
+        let boards = Boards {
+            probes: &self.probing.board,
+            acceptances: &self.accepting.board,
+            lab: &self.lab.board,
+            lessons: &self.teaching.board,
+        };
+        if boards.lessons.is_presenting {
+            self.zoom_for_projector(ui.ctx());
+            self.screens.presenter_ui(ui, &frame, boards, &mut actions);
+            return actions;
+        }
+        let data = ShellData::new(&frame).with_lab(words, boards.lab, boards.lessons);
         let (screen, screens) = (self.shell.screen, &mut self.screens);
-        let boards = (&self.probing.board, &self.accepting.board);
         shell_ui(
             ui,
             &data,
@@ -249,23 +304,61 @@ impl App {
     }
 }
 
-impl eframe::App for App {
-    fn logic(&mut self, ctx: &egui::Context, _: &mut eframe::Frame) {
+impl App {
+    /// Ends everything that is at work.
+    pub fn close(&mut self) {
+        // side by side: each may wait half a second for what does not answer
+        let (conductor, desk, probing) = (&mut self.conductor, &mut self.desk, &mut self.probing);
+        let (accepting, lab) = (&mut self.accepting, &mut self.lab);
+        let comparing = self.comparing.take().filter(|c| c.end.is_none());
+        std::thread::scope(|scope| {
+            scope.spawn(|| conductor.close());
+            scope.spawn(|| probing.close());
+            scope.spawn(|| accepting.close());
+            scope.spawn(|| lab.close());
+            // rows of ours are removed first, within a limit
+            scope.spawn(|| comparing.map(Comparing::close));
+            desk.close();
+        });
+    }
+
+    /// Takes in what has happened and goes on with what is under way; answers when to look again.
+    pub fn advance(&mut self, ctx: &egui::Context) -> Span {
+        self.hear_lab(ctx);
         let any = self.conductor.take_in();
         self.hear_desk(ctx);
         self.ask_again_where_refused();
         let now = clock::now();
-        if self.pace.is_judging_due(now, any) {
-            self.conductor.store.judge(now);
+        if let Some(began) = self.pace.round(now, any) {
+            let store = &mut self.conductor.store;
+            let looked_at = self.topology.as_ref();
+            let all = store.judge_some(began, looked_at, frames::JUDGED_AT_ONCE, now);
+            self.pace.judged(all);
             self.hear_comparison(now);
             self.tell_routing();
         }
         self.probing.take_in();
         self.accepting.take_in(self.words());
-        let mut soon = self.pace.next_frame(&self.conductor.store, now);
-        if self.probing.is_busy() || self.accepting.is_busy() {
-            soon = soon.min(frames::WHILE_PROBING);
+        self.compare_desk.take_in(&mut self.screens.routing.board);
+        self.go_on_teaching(ctx, now);
+        let soon = self.pace.next_frame(&self.conductor.store, now);
+        let at_work = [
+            self.probing.is_busy(),
+            self.accepting.is_busy(),
+            self.compare_desk.is_busy(),
+            self.lab.is_passing() || self.lab.is_waiting(),
+            self.teaching.board.is_acting,
+        ];
+        match at_work.contains(&true) {
+            true => soon.min(frames::WHILE_PROBING),
+            false => soon,
         }
+    }
+}
+
+impl eframe::App for App {
+    fn logic(&mut self, ctx: &egui::Context, _: &mut eframe::Frame) {
+        let soon = self.advance(ctx);
         ctx.request_repaint_after(soon.to_duration());
     }
 
@@ -285,18 +378,7 @@ impl eframe::App for App {
 
     fn on_exit(&mut self, _: Option<&eframe::glow::Context>) {
         self.keep_preferences();
-        // side by side: each may wait half a second for what does not answer
-        let (conductor, desk, probing) = (&mut self.conductor, &mut self.desk, &mut self.probing);
-        let accepting = &mut self.accepting;
-        let comparing = self.comparing.take().filter(|c| c.end.is_none());
-        std::thread::scope(|scope| {
-            scope.spawn(|| conductor.close());
-            scope.spawn(|| probing.close());
-            scope.spawn(|| accepting.close());
-            // rows of ours are removed first, within a limit
-            scope.spawn(|| comparing.map(Comparing::close));
-            desk.close();
-        });
+        self.close();
     }
 }
 

@@ -53,7 +53,7 @@ pub struct BuiltChannel {
     pub source: Option<WatchId>,
     pub standing_since: Option<Moment>,
     pub connecting_since: Option<Moment>,
-    pub heartbeat_ages: Vec<Span>,
+    pub heartbeat_ages: Vec<(Moment, Span)>,
     pub writer_silent_for: Option<Span>,
     pub counts: bool,
 }
@@ -252,6 +252,7 @@ pub fn sample(id: u32) -> Sample {
             read_only: Some(false),
             super_read_only: Some(false),
             uptime: Some(Span::from_secs(86_400)),
+            connection: Some(8),
             ..Identity::default()
         },
         clock: None,

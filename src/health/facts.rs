@@ -140,8 +140,8 @@ pub struct ChannelFacts<'a> {
     pub standing_since: Option<Moment>,
     /// Since when the receiver has been trying to reach its source without success; `None` while it does not.
     pub connecting_since: Option<Moment>,
-    /// The age of the heartbeat row at the last five polls, newest last, as read and uncorrected.
-    pub heartbeat_ages: &'a [Span],
+    /// The age of the heartbeat row at the last polls, newest last, as read and uncorrected, with the time of the poll.
+    pub heartbeat_ages: &'a [(Moment, Span)],
     /// How long the source's heartbeat writer has been silent, when it is.
     pub writer_silent_for: Option<Span>,
     /// The profile expects this channel, or it has run.
@@ -151,7 +151,7 @@ pub struct ChannelFacts<'a> {
 /// What the store remembers of a server beyond its last two samples.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Memory {
-    /// When uptime last went backwards, or the server answered again with a lower one.
+    /// When a sample first showed a later start than the one before.
     pub restarted_at: Option<Moment>,
     /// When another server_uuid began to answer under this address, and the one before.
     pub replaced: Option<Replaced>,

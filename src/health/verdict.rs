@@ -43,7 +43,12 @@ pub fn verdict_of_topology(facts: &Facts<'_>, findings: &[Finding]) -> TopologyV
             detail: beside(&grave, &states),
         },
         (None, None) => TopologyVerdict {
-            lamp: Lamp::Ok,
+            // Nothing is wrong, but of lag nothing is known where nobody is late.
+            lamp: if states.replicas == 0 {
+                Lamp::Unknown
+            } else {
+                Lamp::Ok
+            },
             headline: states.all_well(),
             detail: states
                 .latest
@@ -205,6 +210,15 @@ mod tests {
                 detail: Some(phrase("verdict.largest_lag").with("lag", Span::from_millis(12))),
             }
         );
+    }
+
+    #[test]
+    fn a_source_alone_is_not_shown_as_well() {
+        let mut town = source_and_replica();
+        town.servers.truncate(1);
+        let said = verdict(&town);
+        assert_eq!(said.lamp, Lamp::Unknown);
+        assert_eq!(said.headline, phrase("verdict.no_replicas"));
     }
 
     #[test]

@@ -5,17 +5,17 @@ use super::{Scene, applier, backlog};
 use crate::model::lag::{Backlog, Cause, CauseKind, Reading};
 use crate::model::phrase::{Arg, Phrase, phrase};
 use crate::model::replication::{AppliedTransaction, ApplierThread, ThreadState};
-use crate::model::sample::{OpenTransaction, TransactionOwner};
+use crate::model::sample::{OpenTransaction, Sample, TransactionOwner};
 use crate::model::time::Span;
+
+/// A transaction of fewer rows is not big, however long it takes.
+const FEW_ROWS: u64 = 1_000;
 
 /// Under this a lag needs no explanation.
 const WORTH_EXPLAINING: Span = Span::from_millis(1_000);
 
 /// A transaction in hand for this long is what everybody behind it waits for.
 const LONG_IN_HAND: Span = Span::from_millis(1_000);
-
-/// A read that runs this long may be what eats the replica's CPU.
-const SLOW_READ: Span = Span::from_secs(5);
 
 pub fn of(scene: &Scene<'_>, headline: &Reading, backlog: &Backlog) -> Option<Cause> {
     if let Some(cause) = thread_cause(scene) {
@@ -24,8 +24,13 @@ pub fn of(scene: &Scene<'_>, headline: &Reading, backlog: &Backlog) -> Option<Ca
     if headline.value().is_some_and(|lag| lag < WORTH_EXPLAINING) {
         return waiting_on_purpose(scene);
     }
-    blocked_by_lock(scene)
-        .or_else(|| big_transaction(scene))
+    let told = blocked_by_lock(scene)
+        .or_else(|| small_behind_readers(scene))
+        .or_else(|| small_on_the_way(scene, backlog));
+    if told.is_some() || waits_for_an_answer(scene) {
+        return told;
+    }
+    big_transaction(scene)
         .or_else(|| slow_network(scene, backlog))
         .or_else(|| slow_readers(scene))
         .or_else(|| too_few_workers(scene, backlog))
@@ -79,13 +84,15 @@ fn thread_cause(scene: &Scene<'_>) -> Option<Cause> {
     }
 }
 
-fn quoted(text: &str) -> Phrase {
+pub fn quoted(text: &str) -> Phrase {
     phrase("evidence.server_says").with("text", text)
 }
 
-/// The applier waits for a lock. MySQL says so in the thread's state; who holds it is asked while something is late.
+/// The applier waits for a lock. MySQL says so in the thread's state; who holds it is asked rarely, and at every poll
+/// while something is late.
 fn blocked_by_lock(scene: &Scene<'_>) -> Option<Cause> {
-    let wait = scene.replica.sample.lock_waits.value().and_then(|waits| {
+    let sample = scene.replica.sample;
+    let wait = sample.of_this_poll(&sample.lock_waits).and_then(|waits| {
         waits
             .iter()
             .filter(|wait| wait.waiter_is_applier)
@@ -131,13 +138,9 @@ fn applier_states<'a>(scene: &'a Scene<'_>) -> impl Iterator<Item = &'a str> {
     let states = of_transactions
         .filter(|trx| trx.owner == TransactionOwner::Applier)
         .filter_map(|trx| trx.state.as_deref());
-    let statements = scene
-        .replica
-        .sample
-        .statements
-        .value()
-        .into_iter()
-        .flatten();
+    let sample = scene.replica.sample;
+    let statements = sample.of_this_poll(&sample.statements);
+    let statements = statements.into_iter().flatten();
     let of_statements = statements
         .filter(|s| s.user == "system user")
         .filter_map(|s| s.state.as_deref());
@@ -160,11 +163,29 @@ fn names_a_lock(state: &str) -> bool {
     LOCKS.iter().any(|lock| state.contains(lock))
 }
 
-fn big_transaction(scene: &Scene<'_>) -> Option<Cause> {
-    let in_hand = applier::applying(scene)
+/// Something has been in hand for long and is not seen to be big, and who holds locks was not asked yet: the next poll
+/// tells whether it works or waits.
+fn waits_for_an_answer(scene: &Scene<'_>) -> bool {
+    let sample = scene.replica.sample;
+    let rows = biggest_applied(scene).and_then(|trx| trx.rows_modified);
+    let is_told = sample.of_this_poll(&sample.lock_waits).is_some();
+    let is_refused = sample.lock_waits.refused().is_some();
+    !is_told
+        && !is_refused
+        && rows.is_none_or(|rows| rows < FEW_ROWS)
+        && (long_in_hand(scene).is_some()
+            || biggest_applied(scene).is_some_and(|trx| trx.age >= Some(LONG_IN_HAND)))
+}
+
+fn long_in_hand<'a>(scene: &'a Scene<'_>) -> Option<(&'a ApplierThread, Span)> {
+    applier::applying(scene)
         .filter_map(|thread| Some((thread, age_in_hand(scene, thread)?)))
         .max_by_key(|(_, age)| *age)
-        .filter(|(_, age)| *age >= LONG_IN_HAND);
+        .filter(|(_, age)| *age >= LONG_IN_HAND)
+}
+
+fn big_transaction(scene: &Scene<'_>) -> Option<Cause> {
+    let in_hand = long_in_hand(scene);
     let rows = biggest_applied(scene);
     match (in_hand, rows) {
         (None, None) => None,
@@ -189,6 +210,12 @@ fn big_transaction(scene: &Scene<'_>) -> Option<Cause> {
             )
         }
     }
+}
+
+/// A small transaction that has been in hand for long is not what makes the replica late while reports run there.
+fn small_behind_readers(scene: &Scene<'_>) -> Option<Cause> {
+    let rows = biggest_applied(scene)?.rows_modified?;
+    (rows < FEW_ROWS).then(|| slow_readers(scene))?
 }
 
 fn text_of_big(age: Span, trx: Option<&OpenTransaction>) -> Phrase {
@@ -223,10 +250,30 @@ pub fn biggest_applied<'a>(scene: &'a Scene<'_>) -> Option<&'a OpenTransaction> 
 
 /// The applier has nothing to do, yet the source has written more: it is on the way.
 fn slow_network(scene: &Scene<'_>, backlog: &Backlog) -> Option<Cause> {
-    let missing = backlog.transactions.filter(|n| *n > 0)?;
-    let received = backlog.received?;
+    on_the_way(scene, backlog, InHand::Nothing)
+}
+
+/// On a narrow network a transaction is in hand from its first event on, and waits there for its last: that it is in
+/// hand for long does not make it big.
+fn small_on_the_way(scene: &Scene<'_>, backlog: &Backlog) -> Option<Cause> {
+    let transactions = scene.replica.sample.transactions.value()?.iter();
+    let is_small = transactions
+        .filter(|trx| trx.owner == TransactionOwner::Applier)
+        .all(|trx| trx.rows_modified.is_some_and(|rows| rows < FEW_ROWS));
+    is_small.then(|| on_the_way(scene, backlog, InHand::One))?
+}
+
+/// What the applier has of the transactions it misses.
+#[derive(Clone, Copy)]
+enum InHand {
+    Nothing,
+    One,
+}
+
+fn on_the_way(scene: &Scene<'_>, backlog: &Backlog, in_hand: InHand) -> Option<Cause> {
+    let missing = missing_on_the_way(backlog, in_hand)?;
     let bytes = backlog::not_received(scene.source?.sample, scene.channel)?;
-    (received == 0 && missing > 1 && bytes > 0).then_some(())?;
+    (bytes > 0).then_some(())?;
     let text = phrase("cause.slow_network").with("bytes", Arg::Bytes(bytes));
     cause(
         CauseKind::SlowNetwork,
@@ -235,38 +282,48 @@ fn slow_network(scene: &Scene<'_>, backlog: &Backlog) -> Option<Cause> {
     )
 }
 
+/// How many are missing, where more than what is in hand was not received.
+fn missing_on_the_way(backlog: &Backlog, in_hand: InHand) -> Option<u64> {
+    let missing = backlog.transactions?;
+    let received = backlog.received?;
+    (missing > 1 && received <= in_hand as u64).then_some(missing)
+}
+
 /// Reports that eat the replica's CPU look like lag (C-17): the data is fine, the machine is busy.
 fn slow_readers(scene: &Scene<'_>) -> Option<Cause> {
-    let statements = scene.replica.sample.statements.value()?;
-    let slow: Vec<_> = statements
-        .iter()
-        .filter(|s| s.user != "system user" && s.age.is_some_and(|age| age >= SLOW_READ))
-        .filter(|s| s.statement.as_deref().is_some_and(reads))
-        .collect();
-    let worst = slow.iter().max_by_key(|s| s.age)?;
-    let running = scene
-        .replica
-        .sample
-        .status
-        .value()
-        .and_then(|s| s.number(&["threads_running"]))?;
-    (running >= 2 + slow.len() as u64 || slow.len() >= 2).then_some(())?;
+    let reads = long_reads(scene.replica.sample)?;
     let text = phrase("cause.slow_readers")
-        .with("count", slow.len() as u64)
-        .with("age", worst.age.unwrap_or(Span::ZERO));
+        .with("count", reads.count)
+        .with("age", reads.longest);
     cause(
         CauseKind::SlowReaders,
         text,
-        worst.statement.as_deref().map(quoted).into_iter().collect(),
+        reads.statement.map(quoted).into_iter().collect(),
     )
 }
 
-fn reads(statement: &str) -> bool {
-    let word = statement
-        .trim_start_matches(['(', ' ', '\n', '\t'])
-        .get(..6)
-        .unwrap_or_default();
-    word.eq_ignore_ascii_case("select") || word.to_ascii_lowercase().starts_with("with ")
+/// Queries that keep a replica busy.
+pub struct LongReads<'a> {
+    pub count: u64,
+    pub longest: Span,
+    /// Of the one that has run for longest.
+    pub statement: Option<&'a str>,
+}
+
+/// Several long queries, or one beside other work; `None` too where the process list was not asked for.
+pub fn long_reads(sample: &Sample) -> Option<LongReads<'_>> {
+    let statements = sample.statements.value()?;
+    let slow: Vec<_> = statements.iter().filter(|s| s.is_long_read()).collect();
+    let worst = slow.iter().max_by_key(|s| s.age)?;
+    let count = slow.len() as u64;
+    let running = sample.status.value();
+    let running = running.and_then(|s| s.number(&["threads_running"]));
+    let beside_others = running.is_some_and(|running| running >= 2 + count);
+    (beside_others || count >= 2).then_some(LongReads {
+        count,
+        longest: worst.age.unwrap_or(Span::ZERO),
+        statement: worst.statement.as_deref(),
+    })
 }
 
 fn too_few_workers(scene: &Scene<'_>, backlog: &Backlog) -> Option<Cause> {
@@ -309,3 +366,6 @@ fn waiting_on_purpose(scene: &Scene<'_>) -> Option<Cause> {
         remaining.into_iter().collect(),
     )
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,18 +2,22 @@
 //!
 //! Order of trust: GTID marks, applier timestamps, heartbeat lateness, the platform's table, `Seconds_Behind_Source`.
 
+use crate::model::dialect::{Dialect, SECONDS_BEHIND};
 use crate::model::lag::{Backlog, Method, Reading};
 use crate::model::phrase::phrase;
 use crate::model::time::Span;
 
-pub fn headline(methods: &[(Method, Reading)], backlog: &Backlog) -> Reading {
+pub fn headline(methods: &[(Method, Reading)], backlog: &Backlog, dialect: Dialect) -> Reading {
     let best = methods
         .iter()
         .find(|(_, reading)| reading.measured().is_some());
     match best {
         Some((Method::SecondsBehind, reading)) if zero_while_waiting(reading, backlog) => {
             let waiting = backlog.received.or(backlog.transactions).unwrap_or(0);
-            Reading::unknown(phrase("lag.why.zero_while_waiting").with("count", waiting))
+            let why = phrase("lag.why.zero_while_waiting")
+                .with("column", dialect.name(SECONDS_BEHIND))
+                .with("count", waiting);
+            Reading::unknown(why)
         }
         Some((method, reading)) if compares_clocks(*method) => {
             stamp_in_future(methods).unwrap_or(reading).clone()

@@ -28,6 +28,7 @@ pub mod stages;
 pub mod verdict;
 pub mod window;
 
+use crate::model::dialect::Dialect;
 use crate::model::lag::{CatchUp, LagView, Method, Reading};
 use crate::model::phrase::Phrase;
 use crate::model::replication::Channel;
@@ -89,10 +90,11 @@ pub fn judge(scene: &Scene<'_>) -> LagView {
         .into_iter()
         .map(|method| (method, read(method, scene)))
         .collect();
+    let dialect = Dialect::of_product(&scene.replica.sample.product);
     let backlog = backlog::of(scene);
-    let headline = fusion::headline(&methods, &backlog);
+    let headline = fusion::headline(&methods, &backlog, dialect);
     let cause = cause::of(scene, &headline, &backlog);
-    let verdict = verdict::of(&headline, &methods, cause.as_ref());
+    let verdict = verdict::of(&headline, &methods, cause.as_ref(), dialect);
     let catch_up = catch_up::of(&headline, scene.recent);
     LagView {
         headline,

@@ -5,6 +5,7 @@
 //! on the source. So the threads are judged first, and the number only where both run.
 
 use super::{Scene, applier};
+use crate::model::dialect::{Dialect, SECONDS_BEHIND};
 use crate::model::lag::{Measurement, Method, Reading};
 use crate::model::phrase::phrase;
 use crate::model::replication::Field;
@@ -14,9 +15,11 @@ pub fn read(scene: &Scene<'_>) -> Reading {
     if let Some(why) = applier::thread_down(scene) {
         return Reading::unknown(why);
     }
+    let column = Dialect::of_product(&scene.replica.sample.product).name(SECONDS_BEHIND);
+    let about = |key| phrase(key).with("column", column);
     match &scene.channel.seconds_behind {
         Field::Value(secs) if *secs < 0 => {
-            Reading::unknown(phrase("lag.why.negative_seconds").with("text", secs.to_string()))
+            Reading::unknown(about("lag.why.negative_seconds").with("text", secs.to_string()))
         }
         Field::Value(secs) => Reading::Measured(Measurement {
             value: (Span::from_secs(*secs) - scene.channel.planned_delay).or_zero(),
@@ -24,10 +27,10 @@ pub fn read(scene: &Scene<'_>) -> Reading {
             method: Method::SecondsBehind,
             taken_at: scene.replica.sample.answered_at,
         }),
-        Field::Null => Reading::unknown(phrase("lag.why.seconds_null")),
-        Field::Absent => Reading::unknown(phrase("lag.why.seconds_absent")),
+        Field::Null => Reading::unknown(about("lag.why.seconds_null")),
+        Field::Absent => Reading::unknown(about("lag.why.seconds_absent")),
         Field::Unreadable(text) => {
-            Reading::unknown(phrase("lag.why.seconds_unreadable").with("text", text.as_str()))
+            Reading::unknown(about("lag.why.seconds_unreadable").with("text", text.as_str()))
         }
     }
 }

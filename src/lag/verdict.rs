@@ -1,10 +1,16 @@
 //! One sentence: which method to believe, and why the others say something else.
 
+use crate::model::dialect::{Dialect, SECONDS_BEHIND};
 use crate::model::lag::{Cause, CauseKind, Measurement, Method, Reading};
 use crate::model::phrase::{Phrase, phrase};
 use crate::model::time::Span;
 
-pub fn of(headline: &Reading, methods: &[(Method, Reading)], cause: Option<&Cause>) -> Phrase {
+pub fn of(
+    headline: &Reading,
+    methods: &[(Method, Reading)],
+    cause: Option<&Cause>,
+    dialect: Dialect,
+) -> Phrase {
     let Reading::Measured(best) = headline else {
         return headline
             .why()
@@ -17,17 +23,17 @@ pub fn of(headline: &Reading, methods: &[(Method, Reading)], cause: Option<&Caus
         .filter(|other| other.method != best.method && contradicts(best, other))
         .max_by_key(|other| (other.value - best.value).abs());
     match disagreeing {
-        None => agreement(best, methods),
+        None => agreement(best, methods, dialect),
         Some(other) => phrase("lag.verdict.disagree")
-            .with("other", method_name(other.method))
+            .with("other", method_name(other.method, dialect))
             .with("other_value", other.value)
-            .with("method", method_name(best.method))
+            .with("method", method_name(best.method, dialect))
             .with("value", best.value)
             .with("reason", reason(best, other, cause)),
     }
 }
 
-fn agreement(best: &Measurement, methods: &[(Method, Reading)]) -> Phrase {
+fn agreement(best: &Measurement, methods: &[(Method, Reading)], dialect: Dialect) -> Phrase {
     let others = methods
         .iter()
         .filter(|(m, r)| *m != best.method && r.measured().is_some())
@@ -37,7 +43,7 @@ fn agreement(best: &Measurement, methods: &[(Method, Reading)]) -> Phrase {
     } else {
         "lag.verdict.agree"
     };
-    phrase(key).with("method", method_name(best.method))
+    phrase(key).with("method", method_name(best.method, dialect))
 }
 
 /// Beyond both bounds. `Seconds_Behind_Source` is whole seconds of a server's arithmetic: 1.5 s are its noise.
@@ -72,13 +78,15 @@ fn reason(best: &Measurement, other: &Measurement, cause: Option<&Cause>) -> Phr
     }
 }
 
-/// The method's name as a sentence part.
-pub fn method_name(method: Method) -> Phrase {
+/// The method's name as a sentence part, on this server.
+pub fn method_name(method: Method, dialect: Dialect) -> Phrase {
     match method {
         Method::GtidMarks => phrase("lag.method.gtid_marks"),
         Method::Applier => phrase("lag.method.applier"),
         Method::Heartbeat => phrase("lag.method.heartbeat"),
         Method::Platform => phrase("lag.method.platform"),
-        Method::SecondsBehind => phrase("lag.method.seconds_behind"),
+        Method::SecondsBehind => {
+            phrase("lag.method.seconds_behind").with("column", dialect.name(SECONDS_BEHIND))
+        }
     }
 }

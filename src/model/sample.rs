@@ -74,6 +74,8 @@ pub struct Identity {
     pub innodb_read_only: Option<bool>,
     /// Seconds since the server started: goes back when it was restarted.
     pub uptime: Option<Span>,
+    /// The id of the connection that asked, as the server's greeting told it: counted up from its start.
+    pub connection: Option<u64>,
     /// Local time minus UTC of the server's session time zone.
     pub utc_offset: Option<Span>,
 }
@@ -155,6 +157,13 @@ pub struct OpenTransaction {
     pub state: Option<String>,
 }
 
+impl OpenTransaction {
+    /// A person's query that runs for 5 s or longer.
+    pub fn is_long_read(&self) -> bool {
+        self.owner == TransactionOwner::User && is_long_read(self.age, self.statement.as_deref())
+    }
+}
+
 /// Who waits for whose lock.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LockWait {
@@ -178,6 +187,28 @@ pub struct RunningStatement {
     pub age: Option<Span>,
     pub state: Option<String>,
     pub statement: Option<String>,
+}
+
+impl RunningStatement {
+    /// A person's query that runs for 5 s or longer.
+    pub fn is_long_read(&self) -> bool {
+        self.user != "system user" && is_long_read(self.age, self.statement.as_deref())
+    }
+}
+
+/// From here on a report, not a query of the application.
+const LONG_READ: Span = Span::from_secs(5);
+
+fn is_long_read(age: Option<Span>, statement: Option<&str>) -> bool {
+    age.is_some_and(|age| age >= LONG_READ) && statement.is_some_and(reads)
+}
+
+fn reads(statement: &str) -> bool {
+    let word = statement
+        .trim_start_matches(['(', ' ', '\n', '\t'])
+        .get(..6)
+        .unwrap_or_default();
+    word.eq_ignore_ascii_case("select") || word.to_ascii_lowercase().starts_with("with ")
 }
 
 /// How a heartbeat stamp is stored.
@@ -285,6 +316,14 @@ pub struct Sample {
 }
 
 impl Sample {
+    /// An answer of this very poll: not one that was carried along from an earlier one.
+    pub fn of_this_poll<'a, T>(&self, answer: &'a Answer<T>) -> Option<&'a T> {
+        match answer {
+            Answer::Known { value, at } if *at >= self.asked_at => Some(value),
+            _ => None,
+        }
+    }
+
     pub fn channels(&self) -> &[Channel] {
         self.channels.value().map_or(&[], Vec::as_slice)
     }

@@ -8,6 +8,7 @@
 pub(super) mod conductor;
 mod replica;
 pub(super) mod session;
+pub(super) mod source;
 mod workers;
 
 #[cfg(test)]
@@ -22,7 +23,8 @@ use super::spawn;
 use crate::link::probing::ProbeDial;
 use crate::model::probe::{Precondition, ProbeId, ProbePlan, ProbeRun};
 use crate::model::trouble::Trouble;
-pub use workers::{read_on, wait_then_read};
+pub use session::Keeper;
+pub use workers::{read_kept, wait_then_read};
 
 /// What to probe.
 #[derive(Clone)]

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::link::Depth;
 use crate::model::replication::Field;
-use crate::model::sample::{Sample, TransactionOwner};
+use crate::model::sample::{OpenTransaction, RunningStatement, Sample, TransactionOwner};
 use crate::model::time::Span;
 
 /// Settings, found replicas and the like are asked this often at most.
@@ -75,7 +75,7 @@ impl Thoroughness {
     }
 }
 
-/// Does this sample show that something is late, so that the next one should also ask who holds locks and what runs?
+/// Does this sample show that something is late or kept busy, so that the next one should also ask who holds locks and what runs?
 fn looks_late(sample: &Sample) -> bool {
     let behind = |secs: &Field<i64>| secs.value().is_some_and(|secs| *secs >= 1);
     let waits_for_lock = |doing: &Option<String>| {
@@ -99,10 +99,20 @@ fn looks_late(sample: &Sample) -> bool {
     });
     old_in_hand
         || old_applier_transaction
+        || reads_for_long(sample)
         || sample
             .channels()
             .iter()
             .any(|c| behind(&c.seconds_behind) || waits_for_lock(&c.applier_doing))
+}
+
+/// A report runs: whether it goes on, and whom it keeps waiting, is asked until it is over.
+fn reads_for_long(sample: &Sample) -> bool {
+    let open = sample.transactions.value().into_iter().flatten();
+    let running = sample.statements.value().into_iter().flatten();
+    sample.is_replica()
+        && (open.into_iter().any(OpenTransaction::is_long_read)
+            || running.into_iter().any(RunningStatement::is_long_read))
 }
 
 #[cfg(test)]

@@ -10,8 +10,9 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TrySendError, select, unbounded};
 
-use super::prober::conductor::{said, why_not_write};
+use super::prober::conductor::said;
 use super::prober::session::Keeper;
+use super::prober::source::SourceSession;
 use super::prober::{EndReason, ProbedServer};
 use super::spawn;
 use crate::link::clock;
@@ -21,13 +22,9 @@ use crate::model::phrase::phrase;
 use crate::model::probe::{
     Met, Precondition, ProbeId, ProbePlan, ProbeRow, REFUSED_PAUSE, source_preconditions,
 };
-use crate::model::sample::Identity;
 use crate::model::time::{Moment, Span};
 use crate::model::trouble::Trouble;
 use looker::{Look, LookOrder};
-
-/// The source's channels are looked at this often, besides its read-only switches before every write (R44).
-const ROLE_AGE: Duration = Duration::from_secs(1);
 
 /// So many refused writes in a row, each after a pause, and the workload gives up.
 const REFUSALS_TO_END: u32 = 3;
@@ -158,15 +155,13 @@ impl Workload {
 }
 
 fn run(task: WorkloadTask, orders: Receiver<Order>, events: Sender<WorkloadEvent>) {
+    let writer = Keeper::new(task.source.dial.clone(), ProbePurpose::Write, &task.plan);
     let mut writer = Writer {
-        keeper: Keeper::new(task.source.dial.clone(), ProbePurpose::Write, &task.plan),
+        source: SourceSession::new(writer),
         plan: &task.plan,
         probe: task.probe,
         orders,
         events: events.clone(),
-        begun_as: None,
-        had_channels: false,
-        channels_seen: Instant::now(),
         rows: None,
         refusals: 0,
         not_before: None,
@@ -181,14 +176,11 @@ fn run(task: WorkloadTask, orders: Receiver<Order>, events: Sender<WorkloadEvent
 
 /// The thread that writes.
 struct Writer<'a> {
-    keeper: Keeper,
+    source: SourceSession,
     plan: &'a ProbePlan,
     probe: ProbeId,
     orders: Receiver<Order>,
     events: Sender<WorkloadEvent>,
-    begun_as: Option<Identity>,
-    had_channels: bool,
-    channels_seen: Instant,
     /// Rows of ours that lie in the table: from this number, up to and with that.
     rows: Option<(u32, u32)>,
     refusals: u32,
@@ -221,8 +213,8 @@ impl Writer<'_> {
     /// Asks how the source stands, and makes the table where it is missing.
     fn begin(&mut self) -> Stepped<()> {
         let failed = EndReason::Failed;
-        self.keeper.mend();
-        let state = self.keeper.link().and_then(|link| link.state());
+        self.source.mend();
+        let state = self.source.link().and_then(|link| link.state());
         let state = state.map_err(failed)?;
         let needs = source_preconditions(&state);
         let hopeless = needs.iter().find(|need| need.met == Met::No).cloned();
@@ -230,9 +222,8 @@ impl Writer<'_> {
         if let Some(need) = hopeless {
             return Err(failed(said(need.what)));
         }
-        self.had_channels = state.is_replica();
-        self.begun_as = Some(state.identity.clone());
-        let link = self.keeper.link().map_err(failed)?;
+        self.source.begin(&state);
+        let link = self.source.link().map_err(failed)?;
         if !state.has_table {
             link.create_table().map_err(failed)?;
         } else if let Err(trouble) = link.remove_abandoned()
@@ -292,7 +283,7 @@ impl Writer<'_> {
                 }
             }
         }
-        self.keeper.mend();
+        self.source.mend();
         Ok(())
     }
 
@@ -302,41 +293,25 @@ impl Writer<'_> {
             self.plan.row(self.probe, number),
             self.plan.value(self.probe, number),
         );
-        let link = self.keeper.link()?;
-        let role = link.role()?;
-        if let Some(why) = why_not_write(&role, self.begun_as.as_ref()) {
-            return Err(why);
-        }
-        if self.channels_seen.elapsed() >= ROLE_AGE {
-            let follows_somebody = link.channels()?.is_some_and(|all| !all.is_empty());
-            if follows_somebody && !self.had_channels {
-                return Err(said(phrase("probe.write.demoted")));
-            }
-            self.channels_seen = Instant::now();
-        }
+        self.source.lend()?;
         // An INSERT whose answer is lost may have been carried out: its row is ours to remove all the same.
         let from = self.rows.map_or(number, |(from, _)| from);
         self.rows = Some((from, number));
-        link.insert(row, &value)
+        let written = self.source.link()?.insert(row, &value);
+        written.inspect_err(|why| self.source.failed(why))
     }
 
     /// All rows of ours, unless the server may not be written to any more: then whoever finds them there a day later
     /// removes them.
     fn clean_up(&mut self) -> Option<Result<(), Trouble>> {
         let (from, to) = self.rows?;
-        self.keeper.mend();
+        self.source.mend();
         let from = ProbeRow {
             probe: self.probe,
             number: from,
         };
-        let begun_as = self.begun_as.clone();
-        Some(self.keeper.link().and_then(|link| {
-            let role = link.role()?;
-            match why_not_write(&role, begun_as.as_ref()) {
-                Some(why) => Err(why),
-                None => link.remove(from, to),
-            }
-        }))
+        let link = self.source.lend_at_once();
+        Some(link.and_then(|link| link.remove(from, to)))
     }
 
     fn sleep_until(&self, until: Instant) -> Stepped<()> {

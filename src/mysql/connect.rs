@@ -65,6 +65,11 @@ impl Dialer {
         Ok((session, dialect))
     }
 
+    /// A session with the server's own defaults, for `hand`.
+    pub(super) fn open_bare(&self, limit: Duration) -> Result<Session, Trouble> {
+        Ok(Session::new(self.connect(limit)?, limit))
+    }
+
     /// A waiting session gets its answer when the server's own limit ends the wait; ours is slightly above (R21).
     fn read_limit(&self, purpose: Purpose) -> Duration {
         match purpose {

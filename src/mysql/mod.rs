@@ -7,6 +7,7 @@
 //! - `asker`, `poll`, `wait` and `link` ask the questions of one poll, mark and wait (`link::Link`).
 //! - [`probing`] is the write-then-read probe's side of it (`link::probing`), the only one that writes; [`pooling`] and
 //!   [`holding`] are what the acceptance run needs besides.
+//! - [`hand`] says any SQL to the lab's own servers.
 //! - `trouble` sorts every failure by what the person can do; [`privileges`] knows the accounts and their GRANTs.
 
 mod endpoint;
@@ -26,6 +27,10 @@ mod link;
 mod poll;
 mod wait;
 
+#[cfg(test)]
+pub(crate) mod every_statement;
+
+pub mod hand;
 pub mod holding;
 pub mod pooling;
 pub mod privileges;

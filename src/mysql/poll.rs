@@ -27,7 +27,8 @@ const STAYS_FOR: Span = Span::from_millis(1500);
 /// An answer this young belongs to the poll that is running.
 const JUST_NOW: Span = Span::from_millis(500);
 
-/// What is asked only while something is late.
+/// What is asked rarely, and at every poll while something is late; carried along in between.
+#[derive(Clone)]
 struct Suspicion {
     lock_waits: Answer<Vec<LockWait>>,
     statements: Answer<Vec<RunningStatement>>,
@@ -43,6 +44,7 @@ pub struct Carried {
     /// MariaDB's, from the process list.
     appliers: Answer<Vec<ApplierThread>>,
     transactions: Answer<Vec<OpenTransaction>>,
+    suspicion: Suspicion,
 }
 
 impl Default for Carried {
@@ -55,6 +57,10 @@ impl Default for Carried {
             binlog: not_asked("trouble.not_asked.yet"),
             appliers: not_asked("trouble.not_asked.yet"),
             transactions: not_asked("trouble.not_asked.yet"),
+            suspicion: Suspicion {
+                lock_waits: not_asked("trouble.not_asked.not_suspicious"),
+                statements: not_asked("trouble.not_asked.not_suspicious"),
+            },
         }
     }
 }
@@ -78,13 +84,17 @@ impl MySqlLink {
         let appliers = self.ask_appliers(depth, &mut channels, &transactions)?;
         let heartbeat = self.ask_heartbeat(facts.now)?;
         let platform_lag = self.ask_platform_lag()?;
-        let suspicion = self.ask_suspicious(depth, &transactions)?;
+        if depth != Depth::Light {
+            self.carried.suspicion = self.ask_suspicious(&transactions)?;
+        }
+        let suspicion = self.carried.suspicion.clone();
         let mut identity = facts.identity;
         identity.uptime = status
             .value()
             .and_then(|named| named.number(&["uptime"]))
             .and_then(|seconds| i64::try_from(seconds).ok())
             .map(Span::from_secs);
+        identity.connection = Some(self.asker.session.id());
         let semi_sync = map(&status, |named| {
             rows::semi_sync(named, self.carried.settings.value().map(Arc::as_ref))
         });
@@ -315,16 +325,8 @@ impl MySqlLink {
 
     fn ask_suspicious(
         &mut self,
-        depth: Depth,
         transactions: &Answer<Vec<OpenTransaction>>,
     ) -> Result<Suspicion, Trouble> {
-        if depth != Depth::Suspicious {
-            let why = "trouble.not_asked.not_suspicious";
-            return Ok(Suspicion {
-                lock_waits: not_asked(why),
-                statements: not_asked(why),
-            });
-        }
         let sql = &self.statements.lock_waits;
         let mut waits = self
             .asker

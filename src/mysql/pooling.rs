@@ -200,6 +200,18 @@ fn who(row: Row<'_>) -> Option<Whereabouts> {
     })
 }
 
+/// How it looks, for [`super::every_statement`].
+#[cfg(test)]
+pub(super) fn spoken(dialect: &Dialect) -> Vec<String> {
+    let looks = Looks::new(dialect, "transaction_isolation");
+    let who = format!("{NAME}SELECT {}", looks.who);
+    let value = "SELECT value FROM `probes`.`probe` WHERE probe = 1 AND number = 1";
+    let both = format!("{NAME}SELECT {}, ({value}) AS value", looks.who);
+    let mut all = vec![looks.carried, who, both];
+    all.extend(looks.try_transaction);
+    all
+}
+
 /// What the drift test sends besides looking, as a person reads it before.
 pub fn listed() -> Vec<ListedStatement> {
     let of = |on: On, sql: &str| ListedStatement {

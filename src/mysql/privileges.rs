@@ -75,7 +75,8 @@ pub fn grant(
         | Question::ProbeCleanUp
         | Question::PoolLook
         | Question::PoolAct
-        | Question::Hold => return None,
+        | Question::Hold
+        | Question::Lab => return None,
     })
 }
 

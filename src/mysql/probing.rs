@@ -97,6 +97,15 @@ impl MySqlProbe {
         })
     }
 
+    /// Rows of our table; none where the table itself, made on the source, has not arrived yet or never will
+    /// (1146 ER_NO_SUCH_TABLE, 1049 ER_BAD_DB_ERROR).
+    fn read_table(&mut self, sql: &str) -> Result<Rows, Trouble> {
+        match self.ask(Question::ProbeRead, sql) {
+            Err(trouble) if matches!(trouble.code, Some(1146 | 1049)) => Ok(Rows::default()),
+            answer => answer,
+        }
+    }
+
     /// Sends one that changes a row, and says what it was told of the commit.
     fn write(&mut self, sql: &str) -> Result<Written, Trouble> {
         let asked_at = clock::now();
@@ -230,14 +239,12 @@ impl ProbeLink for MySqlProbe {
     }
 
     fn read(&mut self, row: ProbeRow) -> Result<Option<String>, Trouble> {
-        let sql = self.sql.read(row);
-        let rows = self.ask(Question::ProbeRead, &sql)?;
+        let rows = self.read_table(&self.sql.read(row))?;
         Ok(rows.first().and_then(|row| row.text(&["value"])))
     }
 
     fn present(&mut self, from: ProbeRow, to: u32) -> Result<Vec<u32>, Trouble> {
-        let sql = self.sql.present(from, to);
-        let rows = self.ask(Question::ProbeRead, &sql)?;
+        let rows = self.read_table(&self.sql.present(from, to))?;
         Ok(rows
             .iter()
             .filter_map(|row| row.told(&["number"]))

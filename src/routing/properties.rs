@@ -8,7 +8,8 @@ use super::build::{at_ms, gtids, lag_ms, replica, unknown_lag};
 use super::compare::{HealthSeen, ReadSeen, Recording, Visible, WriteSeen, replay};
 use super::replica::{Admission, Answering, ReplicaView, Threads};
 use super::strategies::{
-    AlwaysSource, GtidWait, GtidWaitRules, Headroom, PlainReplica, RateLimited, standard,
+    AlwaysSource, GtidWait, GtidWaitRules, Headroom, PlainReplica, RateLimited, RouteTable,
+    standard,
 };
 use super::strategy::{Promise, Strategy as Rule};
 use super::wait::WaitUnit;
@@ -150,7 +151,7 @@ fn rules() -> Vec<Box<dyn Rule>> {
         used_per_second: 15.0,
     };
     let inner = Box::new(GtidWait::new(GtidWaitRules::RESELECT_ON_TIMEOUT));
-    let mut rules = standard(Some(headroom));
+    let mut rules = standard(Some(headroom), &RouteTable::default());
     rules.push(Box::new(RateLimited::new(inner, headroom)));
     rules
 }

@@ -3,6 +3,7 @@
 
 use crate::model::gtid::Gtids;
 use crate::model::phrase::{Phrase, phrase};
+use crate::model::probe::Verdict;
 use crate::model::time::{Moment, Span};
 
 use super::decision::{Decision, Go};
@@ -75,12 +76,48 @@ impl Record {
     }
 }
 
+/// A request of a run on real servers, and what came of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Recorded {
+    pub record: Record,
+    pub freshness: Freshness,
+    /// Which server answered.
+    pub server: String,
+    /// Over pools without hygiene, or a router that knows no transactions: there to show what happens then.
+    pub is_careless: bool,
+}
+
+impl Recorded {
+    pub fn blame(&self) -> Blame {
+        self.record.blame(self.freshness)
+    }
+}
+
 /// How the value that was read compares to the write it had to see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Freshness {
     Fresh,
     Stale,
     Unknown,
+}
+
+impl Freshness {
+    pub fn of(verdict: Verdict) -> Self {
+        match verdict {
+            Verdict::Fresh => Freshness::Fresh,
+            Verdict::Old | Verdict::Missing => Freshness::Stale,
+            Verdict::Failed => Freshness::Unknown,
+        }
+    }
+
+    /// A stable name, for files.
+    pub fn code(self) -> &'static str {
+        match self {
+            Freshness::Fresh => "fresh",
+            Freshness::Stale => "stale",
+            Freshness::Unknown => "unknown",
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -96,6 +133,26 @@ pub enum Blame {
 }
 
 impl Blame {
+    /// The gravest last.
+    pub const ALL: [Blame; 5] = [
+        Blame::Nobody,
+        Blame::CannotTell,
+        Blame::ReplicaBehind,
+        Blame::Route,
+        Blame::PoolReuse,
+    ];
+
+    /// A stable name, for files.
+    pub fn code(self) -> &'static str {
+        match self {
+            Blame::Nobody => "nobody",
+            Blame::ReplicaBehind => "replica_behind",
+            Blame::Route => "route",
+            Blame::PoolReuse => "pool_reuse",
+            Blame::CannotTell => "cannot_tell",
+        }
+    }
+
     pub fn phrase(self) -> Phrase {
         match self {
             Blame::Nobody => phrase("routing.blame.nobody"),

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::model::gtid::Gtids;
 use crate::model::phrase::{Arg, Phrase, phrase};
+use crate::model::probe::{WaitKind, WaitSeen};
 use crate::model::server::WatchId;
 use crate::model::time::Span;
 use crate::model::trouble::{Trouble, TroubleKind};
@@ -121,6 +122,28 @@ impl WaitResult {
             (_, Some(code)) => WaitResult::Error(code),
             (_, None) => WaitResult::Failed,
         }
+    }
+
+    /// Of a wait of a probe; `None` when none was sent.
+    pub fn of_seen(seen: &WaitSeen) -> Option<Self> {
+        let code = seen.code.unwrap_or_default();
+        let error = || WaitResult::Error(u32::try_from(code).unwrap_or_default());
+        Some(match seen.kind {
+            _ if seen.span.is_none() => return None,
+            // The wait itself was well.
+            WaitKind::Reached | WaitKind::ReadFailed => WaitResult::Reached,
+            WaitKind::TimedOut => WaitResult::TimedOut,
+            WaitKind::Null => WaitResult::Null,
+            WaitKind::OddNumber => WaitResult::OddNumber(code),
+            WaitKind::NoAnswer => WaitResult::Deadline,
+            WaitKind::Lost | WaitKind::Unreachable => WaitResult::ConnectionLost,
+            WaitKind::CutShort
+            | WaitKind::Killed
+            | WaitKind::BadArguments
+            | WaitKind::Refused
+            | WaitKind::GtidOff => error(),
+            WaitKind::NoGtid | WaitKind::NotRunning | WaitKind::NoReplica => WaitResult::Failed,
+        })
     }
 
     /// The connection that waited must not be used again.

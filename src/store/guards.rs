@@ -1,4 +1,5 @@
-//! The shadow guards of every replica: what they would have done, fed at every judging. No traffic is moved.
+//! The shadow guards of every replica: what they would have done, fed at every judging. No traffic is moved. On the
+//! other end, whether connections to a source would be lent.
 //!
 //! And a replica as a routing rule sees it, from the same readings.
 
@@ -9,14 +10,17 @@ use crate::health::facts::Freshness;
 use crate::model::event::LinkState;
 use crate::model::finding::Role;
 use crate::model::lag::Reading;
-use crate::model::profile::TopologyId;
+use crate::model::profile::{ExpectedRole, TopologyId};
 use crate::model::replication::ThreadState;
 use crate::model::sample::Sample;
 use crate::model::server::{Platform, Product, WatchId};
 use crate::model::time::Moment;
+use crate::routing::demotion::RoleSeen;
 use crate::routing::guard::Seen;
 use crate::routing::replica::Answering;
-use crate::routing::{Admission, GuardRules, ReplicaHealthGuard, ReplicaView, Threads, WaitUnit};
+use crate::routing::{
+    Admission, GuardRules, GuardState, ReplicaHealthGuard, ReplicaView, Threads, WaitUnit,
+};
 
 /// Which of the guards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -29,6 +33,9 @@ pub enum GuardPreset {
 
 impl GuardPreset {
     pub const ALL: [GuardPreset; 2] = [GuardPreset::ThreeSeconds, GuardPreset::OneSecond];
+
+    /// The one the compared rules listen to: the wider one, so that each rule's own limit still shows.
+    pub const FOR_RULES: GuardPreset = GuardPreset::ThreeSeconds;
 
     pub fn rules(self) -> GuardRules {
         match self {
@@ -93,7 +100,39 @@ impl Store {
         }
     }
 
-    /// The replicas of a topology as a rule sees them. The guard has no say here: each rule is judged on its own.
+    /// Begins with a source that somebody follows or is meant to; once it is one it stays looked at, whatever it becomes.
+    pub(super) fn feed_lending(&mut self, watch: WatchId, judged: &ServerJudged, now: Moment) {
+        let Some(server) = self.watched.get_mut(&watch) else {
+            return;
+        };
+        let is_source = judged.role == Role::Source
+            || server.registration.expected_role == ExpectedRole::Source;
+        if !is_source && server.lending.is_none() {
+            return;
+        }
+        let role = role_seen(server);
+        let answering = answering(server, judged);
+        let lending = server.lending.get_or_insert_default();
+        let changed = match (answering, role) {
+            (Answering::Unknown, _) | (Answering::Yes, None) => None,
+            (Answering::Yes, Some(role)) => lending.role_read(&role, now),
+            (Answering::No, _) => lending.unreachable(now),
+        };
+        if let Some(changed) = changed {
+            self.note(changed.at, watch, changed.phrase());
+        }
+    }
+
+    /// Whether every replica's guard has made up its mind: before that it lets in less than it will.
+    pub fn guards_are_settled(&self, topology: &TopologyId) -> bool {
+        let mut guards = self.servers_of(topology).filter_map(|s| s.guards.as_ref());
+        guards.all(|guards| {
+            let state = guards.of(GuardPreset::FOR_RULES).state();
+            !matches!(state, GuardState::Unknown | GuardState::Recovering)
+        })
+    }
+
+    /// The replicas of a topology as a rule sees them, with what the guard of [`GuardPreset::FOR_RULES`] lets in.
     pub fn replica_views(&self, topology: &TopologyId) -> Vec<ReplicaView> {
         let Some(judged) = self.judged(topology) else {
             return Vec::new();
@@ -105,6 +144,12 @@ impl Store {
         });
         views.collect()
     }
+}
+
+fn role_seen(server: &Watched) -> Option<RoleSeen> {
+    let sample = server.latest.as_deref()?;
+    let follows = sample.channels.value().map(|_| sample.is_replica());
+    Some(RoleSeen::of(&sample.identity, follows))
 }
 
 /// What a check of this replica says; `None` before there was anything to be checked.
@@ -121,6 +166,7 @@ fn seen(server: &Watched, judged: &ServerJudged) -> Option<Seen> {
 
 fn view(server: &Watched, judged: &ServerJudged) -> ReplicaView {
     let answering = answering(server, judged);
+    let guard = |guards: &Guards| guards.of(GuardPreset::FOR_RULES).admission();
     let answers = answering == Answering::Yes;
     ReplicaView {
         watch: server.watch(),
@@ -131,7 +177,7 @@ fn view(server: &Watched, judged: &ServerJudged) -> ReplicaView {
             Threads::Unknown
         },
         lag: lag(judged),
-        admission: Admission::Everything,
+        admission: server.guards.as_ref().map_or(Admission::Nothing, guard),
         wait_unit: server.last_known.as_deref().and_then(wait_unit),
     }
 }

@@ -25,6 +25,8 @@ pub enum EntryKind {
     Cleared,
     /// A link came up or went down, a role changed.
     Changed,
+    /// A fault of the lab began or ended.
+    Fault,
 }
 
 /// The newest entries, the oldest first.

@@ -113,6 +113,34 @@ impl Store {
         }
     }
 
+    /// Goes on judging those topologies that were not judged since `began`: the one looked at first, then others until
+    /// about so many servers are judged. True when none is left: a frame that judges hundreds of servers is late.
+    pub fn judge_some(
+        &mut self,
+        began: Moment,
+        looked_at: Option<&TopologyId>,
+        servers: usize,
+        now: Moment,
+    ) -> bool {
+        let mut due: Vec<TopologyId> = self
+            .judged
+            .iter()
+            .filter(|(_, judged)| judged.at.is_none_or(|at| at < began))
+            .map(|(topology, _)| topology.clone())
+            .collect();
+        due.sort_by_key(|topology| Some(topology) != looked_at);
+        let mut judged = 0;
+        let mut left = due.iter();
+        for topology in left.by_ref() {
+            self.judge_topology(topology, now);
+            judged += self.servers_of(topology).count();
+            if judged >= servers {
+                break;
+            }
+        }
+        left.next().is_none()
+    }
+
     fn judge_topology(&mut self, topology: &TopologyId, now: Moment) {
         let Some(mut judged) = self.judged.remove(topology) else {
             return;
@@ -147,6 +175,7 @@ impl Store {
         self.note_roles(&judged, now);
         for (watch, of_server) in &judged.servers {
             self.feed_guards(*watch, of_server, now);
+            self.feed_lending(*watch, of_server, now);
         }
         self.judged.insert(topology.clone(), judged);
     }

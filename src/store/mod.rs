@@ -3,6 +3,7 @@
 //! [`Store::apply`] takes one event in; [`Store::judge`] looks at everything at one instant and leaves readings,
 //! findings and lamps to be drawn or printed. Replay and the headless commands use the same two.
 
+pub mod episodes;
 mod errant;
 pub mod guards;
 pub mod journal;
@@ -13,17 +14,18 @@ pub mod series;
 pub mod watched;
 pub mod wiring;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::model::event::{Event, LinkState, Mark, Waited, What};
 use crate::model::finding::Subject;
 use crate::model::phrase::{Phrase, phrase};
-use crate::model::profile::{Intervals, TopologyId};
+use crate::model::profile::{Intervals, ServerId, TopologyId};
 use crate::model::sample::{Identity, Sample};
 use crate::model::server::WatchId;
 use crate::model::time::Moment;
 
 use crate::lag::marks::Ledger;
+use episodes::{Episode, Episodes};
 use journal::{Entry, EntryKind, Journal};
 use judged::Judged;
 use watched::{Registration, Watched};
@@ -33,10 +35,13 @@ use wiring::{Candidate, Wire};
 #[derive(Clone, Debug, Default)]
 pub struct Store {
     watched: BTreeMap<WatchId, Watched>,
-    /// Who replicates from whom, as last told.
+    /// The servers of each topology.
+    members: BTreeMap<TopologyId, BTreeSet<WatchId>>,
+    /// Who replicates from whom, as last told; sorted, so that the same wires are equal whoever told them last.
     wires: Vec<Wire>,
     journal: Journal,
     judged: BTreeMap<TopologyId, Judged>,
+    episodes: BTreeMap<TopologyId, Episodes>,
 }
 
 impl Store {
@@ -45,6 +50,10 @@ impl Store {
         self.judged
             .entry(registration.topology.clone())
             .or_default();
+        self.members
+            .entry(registration.topology.clone())
+            .or_default()
+            .insert(registration.watch);
         self.watched
             .insert(registration.watch, Watched::new(registration, now));
     }
@@ -64,12 +73,14 @@ impl Store {
             self.wires
                 .retain(|wire| wire.replica != watch && wire.source != watch);
             let topology = &gone.registration.topology;
-            if !self
-                .watched
-                .values()
-                .any(|other| other.registration.topology == *topology)
-            {
+            let is_empty = self.members.get_mut(topology).is_none_or(|members| {
+                members.remove(&watch);
+                members.is_empty()
+            });
+            if is_empty {
+                self.members.remove(topology);
                 self.judged.remove(topology);
+                self.episodes.remove(topology);
             }
         }
     }
@@ -82,10 +93,15 @@ impl Store {
         self.watched.values()
     }
 
-    pub fn servers_of<'a>(&'a self, topology: &'a TopologyId) -> impl Iterator<Item = &'a Watched> {
-        self.watched
-            .values()
-            .filter(move |server| server.registration.topology == *topology)
+    pub fn servers_of<'a>(
+        &'a self,
+        topology: &TopologyId,
+    ) -> impl Iterator<Item = &'a Watched> + use<'a> {
+        self.members
+            .get(topology)
+            .into_iter()
+            .flatten()
+            .filter_map(|watch| self.watched.get(watch))
     }
 
     /// Who replicates from whom among the watched servers.
@@ -99,6 +115,39 @@ impl Store {
 
     pub fn judged(&self, topology: &TopologyId) -> Option<&Judged> {
         self.judged.get(topology)
+    }
+
+    /// What was done to this topology on purpose.
+    pub fn episodes(&self, topology: &TopologyId) -> Option<&Episodes> {
+        self.episodes.get(topology)
+    }
+
+    /// How all faults of a topology stand now; what has begun or ended is written into the journal.
+    pub fn tell_episodes(&mut self, topology: &TopologyId, told: &[Episode]) {
+        if !self.judged.contains_key(topology) {
+            return;
+        }
+        let known = self.episodes.entry(topology.clone()).or_default();
+        for turn in known.tell(told) {
+            let server = self.of_server(topology, &turn.server);
+            self.journal.write(Entry {
+                // the journal is in order of time, and what is told was a moment ago
+                at: self
+                    .journal
+                    .last()
+                    .map_or(turn.at, |last| last.at.max(turn.at)),
+                subject: server.map_or(Subject::Topology, |s| Subject::Server(s.watch())),
+                server: server.map(|server| server.registration.name.clone()),
+                kind: EntryKind::Fault,
+                text: turn.text,
+            });
+        }
+    }
+
+    /// A watched server by its place in the profile.
+    pub fn of_server(&self, topology: &TopologyId, id: &ServerId) -> Option<&Watched> {
+        self.servers_of(topology)
+            .find(|server| server.registration.server == *id)
     }
 
     /// Takes one event in. Events of watches that are gone are ignored.
@@ -224,6 +273,8 @@ impl Store {
             .map(|server| Candidate {
                 watch: server.watch(),
                 address: &server.registration.address,
+                expected: server.registration.expected_role,
+                is_replica: server.last_known.as_ref().map(|sample| sample.is_replica()),
                 identity: server
                     .last_known
                     .as_ref()
@@ -246,12 +297,11 @@ impl Store {
                 );
             }
         }
-        let elsewhere = |wire: &&Wire| {
-            !self
-                .servers_of(&topology)
-                .any(|server| server.watch() == wire.replica)
-        };
+        let members = self.members.get(&topology);
+        let elsewhere =
+            |wire: &&Wire| members.is_none_or(|members| !members.contains(&wire.replica));
         wires.extend(self.wires.iter().filter(elsewhere).cloned());
+        wires.sort();
         if wires != self.wires {
             self.wires = wires;
             self.drop_ledgers_without_wire();
@@ -303,5 +353,105 @@ impl Store {
                 server.memory.errant = found;
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::health::build::{channel, known, sample};
+    use crate::lag::HeartbeatReading;
+    use crate::model::profile::{Address, ExpectedRole, Thresholds};
+    use crate::model::time::Span;
+
+    /// Watches `2n` and `2n + 1` are the source and the replica of topology `n`.
+    fn topologies(count: u32) -> Store {
+        let mut store = Store::default();
+        for watch in 0..2 * count {
+            let topology = TopologyId(format!("topology {}", watch / 2));
+            let registration = Registration {
+                watch: WatchId(watch),
+                topology,
+                server: ServerId(format!("server {watch}")),
+                name: format!("db-{watch}"),
+                address: Address::tcp(format!("db-{watch}"), 3306),
+                expected_role: ExpectedRole::Auto,
+                expected_channels: vec![],
+                thresholds: Thresholds::default(),
+                intervals: Intervals::default(),
+                heartbeat: HeartbeatReading::default(),
+            };
+            store.register(registration, Moment::from_unix_micros(0));
+        }
+        store
+    }
+
+    fn answer(store: &mut Store, watch: u32) {
+        let mut answered = sample(watch);
+        answered.identity.server_uuid = Some(format!("uuid-{watch}"));
+        if watch % 2 == 1 {
+            let mut copies = channel("");
+            copies.source.uuid = Some(format!("uuid-{}", watch - 1));
+            answered.channels = known(vec![copies]);
+        }
+        store.apply(&Event {
+            watch: WatchId(watch),
+            at: answered.answered_at,
+            what: What::Sampled(Arc::new(answered)),
+        });
+    }
+
+    #[test]
+    fn wires_stay_as_they_are_whichever_topology_was_polled_last() {
+        let mut store = topologies(3);
+        (0..6).for_each(|watch| answer(&mut store, watch));
+        let wires = store.wires().to_vec();
+        assert_eq!(wires.len(), 3);
+        for watch in [5, 0, 3, 1, 4, 2] {
+            answer(&mut store, watch);
+            assert_eq!(store.wires(), wires, "after server {watch} was polled");
+        }
+    }
+
+    #[test]
+    fn a_round_of_judging_takes_a_fleet_in_pieces_and_leaves_none_out() {
+        let mut store = topologies(5);
+        (0..10).for_each(|watch| answer(&mut store, watch));
+        let id = |n: u32| TopologyId(format!("topology {n}"));
+        let began = crate::health::build::NOW;
+        let judged = |store: &Store| -> Vec<u32> {
+            let since = |n: &u32| store.judged(&id(*n)).and_then(|j| j.at) >= Some(began);
+            (0..5).filter(since).collect()
+        };
+        let looked_at = Some(id(3));
+        let mut now = began;
+        for (all, expected) in [
+            (false, vec![0, 3]),
+            (false, vec![0, 1, 2, 3]),
+            (true, vec![0, 1, 2, 3, 4]),
+        ] {
+            assert_eq!(store.judge_some(began, looked_at.as_ref(), 3, now), all);
+            assert_eq!(judged(&store), expected);
+            now = now + Span::from_millis(50);
+        }
+        assert!(store.judge_some(began, None, 3, now), "nothing is left");
+        assert!(!store.judge_some(now, None, 3, now), "the next round");
+    }
+
+    #[test]
+    fn a_topology_is_forgotten_with_its_last_server() {
+        let mut store = topologies(2);
+        (0..4).for_each(|watch| answer(&mut store, watch));
+        let gone = TopologyId("topology 0".into());
+        store.forget(WatchId(1));
+        assert_eq!(store.servers_of(&gone).count(), 1);
+        assert!(store.judged(&gone).is_some());
+        assert_eq!(store.wires().len(), 1, "its wire went with the replica");
+        store.forget(WatchId(0));
+        assert_eq!(store.servers_of(&gone).count(), 0);
+        assert!(store.judged(&gone).is_none());
+        assert_eq!(store.servers().count(), 2);
     }
 }

@@ -37,6 +37,8 @@ impl Store {
                 watch: server.watch(),
                 address: &server.registration.address,
                 identity: &sample.identity,
+                expected: server.registration.expected_role,
+                is_replica: Some(sample.is_replica()),
             })
             .collect();
         let told = known.iter().flat_map(|(server, sample)| {

@@ -8,9 +8,11 @@ use super::guards::Guards;
 use super::lanes::Lane;
 use super::series::Series;
 use crate::health::facts::{Degraded, Freshness, Memory, Replaced};
+use crate::health::rules::server_restarted::was_restarted;
 use crate::lag::HeartbeatReading;
 use crate::lag::clock::{ClockEstimate, ClockFilter};
 use crate::lag::marks::Ledger;
+use crate::model::dialect::Dialect;
 use crate::model::event::LinkState;
 use crate::model::finding::Role;
 use crate::model::lag::Method;
@@ -20,6 +22,7 @@ use crate::model::replication::ThreadState;
 use crate::model::sample::Sample;
 use crate::model::server::WatchId;
 use crate::model::time::{Moment, Span};
+use crate::routing::demotion::SourceLending;
 
 /// However short the interval, an answer older than this only is too old.
 const STALE_AT_LEAST: Span = Span::from_secs(1);
@@ -49,7 +52,7 @@ pub struct ChannelPast {
     pub standing_since: Option<Moment>,
     /// Since when the receiver tries to reach its source in vain.
     pub connecting_since: Option<Moment>,
-    pub heartbeat_ages: Vec<Span>,
+    pub heartbeat_ages: Vec<(Moment, Span)>,
 }
 
 /// One watched server.
@@ -75,9 +78,19 @@ pub struct Watched {
     pub errant: Errant,
     /// While it is a replica.
     pub guards: Option<Guards>,
+    /// Since it was first seen as a source.
+    pub lending: Option<SourceLending>,
 }
 
 impl Watched {
+    /// In whose words it is spoken of; those of MySQL 8.4 before it has answered.
+    pub fn dialect(&self) -> Dialect {
+        let told = self.last_known.as_ref();
+        told.map_or_else(Dialect::default, |sample| {
+            Dialect::of_product(&sample.product)
+        })
+    }
+
     pub fn new(registration: Registration, now: Moment) -> Self {
         Watched {
             registration,
@@ -95,6 +108,7 @@ impl Watched {
             role: None,
             errant: Errant::default(),
             guards: None,
+            lending: None,
         }
     }
 
@@ -173,11 +187,7 @@ impl Watched {
     /// Restarted, or another server under the same address? Then nothing cached is true any more (R44).
     fn note_identity(&mut self, sample: &Sample) {
         let Some(old) = &self.last_known else { return };
-        let went_back = match (old.identity.uptime, sample.identity.uptime) {
-            (Some(before), Some(now)) => now < before,
-            _ => false,
-        };
-        if went_back {
+        if was_restarted(old, sample) {
             self.memory.restarted_at = Some(sample.answered_at);
         }
         let (was, is) = (&old.identity.server_uuid, &sample.identity.server_uuid);
@@ -285,10 +295,20 @@ impl Watched {
                 .entry(channel.name.clone())
                 .or_default()
                 .heartbeat_ages;
-            ages.push(Span::from_micros(rows.read_at.0.saturating_sub(wall)));
-            if ages.len() > 5 {
-                ages.remove(0);
-            }
+            let age = Span::from_micros(rows.read_at.0.saturating_sub(wall));
+            keep_ages(ages, sample.answered_at, age);
         }
     }
+}
+
+/// Twice as long as the time zone is judged by.
+const HEARTBEAT_AGES_FOR: Span = Span::from_secs(8);
+
+/// Ages for as long as they are judged by, and five at least.
+fn keep_ages(ages: &mut Vec<(Moment, Span)>, at: Moment, age: Span) {
+    ages.push((at, age));
+    let older = ages.len().saturating_sub(5);
+    let is_old = |(polled, _): &&(Moment, Span)| at.since(*polled) > HEARTBEAT_AGES_FOR;
+    let unneeded = ages.iter().take(older).take_while(is_old).count();
+    ages.drain(..unneeded);
 }

@@ -2,10 +2,12 @@
 
 use std::path::PathBuf;
 
+use crate::model::lab::{LabOrder, LabPlan, Recipe};
+use crate::model::lesson::LessonOrder;
 use crate::model::preferences::{LanguageChoice, Preferences, ThemeChoice};
 use crate::model::probe::ProbePlan;
 use crate::model::profile::{
-    Field, HeartbeatTable, SecretKey, ServerId, TopologyId, TopologyProfile,
+    Address, Field, HeartbeatTable, SecretKey, ServerId, TopologyId, TopologyProfile,
 };
 use crate::model::sample::FoundReplica;
 use crate::model::secret::Secret;
@@ -22,13 +24,14 @@ pub enum Screen {
     SemiSync,
     Probe,
     Routing,
+    Lab,
     Events,
     Profiles,
     Settings,
 }
 
 impl Screen {
-    pub const ALL: [Screen; 10] = [
+    pub const ALL: [Screen; 11] = [
         Screen::Overview,
         Screen::Server,
         Screen::Lag,
@@ -36,6 +39,7 @@ impl Screen {
         Screen::SemiSync,
         Screen::Probe,
         Screen::Routing,
+        Screen::Lab,
         Screen::Events,
         Screen::Profiles,
         Screen::Settings,
@@ -64,6 +68,8 @@ pub enum Action {
     },
     Copy(String),
 
+    /// Begin a new topology in the form.
+    AddTopology,
     SaveProfile(TopologyProfile),
     /// After a conflict: keep the other's file aside and write ours.
     SaveOverChanges(TopologyProfile),
@@ -111,6 +117,20 @@ pub enum Action {
         typed_name: String,
     },
     StopComparing,
+    /// The table of query kinds on show broke no assertion and is taken: keep it with the topology.
+    KeepKinds(TopologyId),
+    /// Keep the result of the latest comparison to hold later ones against.
+    SaveComparison {
+        topology: TopologyId,
+        name: String,
+    },
+    ExportComparison {
+        topology: TopologyId,
+        format: ExportFormat,
+        to: PathBuf,
+        /// The dialog has asked.
+        may_replace: bool,
+    },
 
     /// What a probe by this plan would send there, to be read before the first run.
     DescribeProbe {
@@ -146,11 +166,18 @@ pub enum Action {
     },
 
     /// What an acceptance run would send there, to be read before.
-    DescribeAcceptance(TopologyId),
+    DescribeAcceptance {
+        topology: TopologyId,
+        wait_limit: Span,
+    },
     StartAcceptance {
         topology: TopologyId,
         /// A replica may be held back for a moment.
         may_hold: bool,
+        /// How long a read may wait for a write.
+        wait_limit: Span,
+        /// Where the pools' sessions that write connect to in place of the source.
+        proxy: Option<Address>,
         /// What was typed where the topology's name is asked for.
         typed: String,
     },
@@ -160,6 +187,40 @@ pub enum Action {
     SaveAcceptance {
         topology: TopologyId,
         to: PathBuf,
+    },
+
+    Lesson(LessonOrder),
+    /// All of them, or the one being taught.
+    ShowLessons,
+    /// Make a topology of our own and watch it; `program` is a server the person showed us.
+    StartLab {
+        plan: LabPlan,
+        program: Option<PathBuf>,
+    },
+    Lab(LabOrder),
+    /// Choose what a lab is made of before it is started.
+    ChooseLab,
+    /// The lab as the Lab screen has it chosen.
+    StartChosenLab,
+    /// Asks first: everything written there is thrown away.
+    AskToStopLab,
+    /// The servers of this plan as texts by which they can be made elsewhere.
+    WriteLabDown(LabPlan),
+    SaveRecipe {
+        recipe: Recipe,
+        to: PathBuf,
+        /// The dialog has asked.
+        may_replace: bool,
+    },
+    /// Which servers are installed here, the given one besides.
+    LookForServers(Option<PathBuf>),
+    /// The requests of the latest run, as a file.
+    ExportRecords {
+        topology: TopologyId,
+        format: ExportFormat,
+        to: PathBuf,
+        /// The dialog has asked.
+        may_replace: bool,
     },
 
     Language(LanguageChoice),
@@ -175,14 +236,20 @@ pub enum FilePurpose {
     Import,
     Export(Vec<TopologyId>),
     ProbeResult(ExportFormat),
+    /// A server program for the lab.
+    LabServer,
+    /// The lab's servers, to be made elsewhere.
+    Recipe(Recipe),
+    Comparison(ExportFormat),
+    Records(ExportFormat),
     /// A path in the profile form.
     Field(Field),
 }
 
-/// How a probe's result is written to a file.
+/// How a result is written to a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ExportFormat {
-    /// One line for each run and replica.
+    /// One line for each run and replica, or for each rule.
     #[default]
     Csv,
     /// The same as objects, a summary last: what the command prints.

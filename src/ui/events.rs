@@ -3,6 +3,7 @@
 use eframe::egui::accesskit::Role;
 use eframe::egui::{Align, ComboBox, Layout, TextEdit, Ui, WidgetInfo};
 
+use super::lesson::pointer;
 use super::plot::entry_sign;
 use super::theme::{self, UNIT};
 use super::widgets::{
@@ -128,6 +129,7 @@ fn kind<'a>(frame: &Frame<'a>, kind: EntryKind) -> &'a str {
         EntryKind::Raised(severity) => frame.words.severity(severity),
         EntryKind::Cleared => frame.words.text("events.cleared"),
         EntryKind::Changed => frame.words.text("events.changed"),
+        EntryKind::Fault => frame.words.text("lab_screen.journal.kind"),
     }
 }
 
@@ -135,7 +137,7 @@ impl EventRow {
     fn matches(&self, wanted: &str) -> bool {
         [&self.text, &self.server, &self.kind]
             .iter()
-            .any(|part| part.to_lowercase().contains(wanted))
+            .any(|part| part.to_lowercase().replace('\u{a0}', " ").contains(wanted))
     }
 
     /// One line for a report, with the date and the zone.
@@ -196,6 +198,7 @@ pub fn events_ui(ui: &mut Ui, data: &EventsData, state: &mut EventsState, frame:
         rows: data.rows.len(),
         selected: None,
     };
+    pointer::mark(ui, "events", ui.available_rect_before_wrap());
     table_ui(ui, table, &mut state.sorting, |ui, row, column| {
         cell_ui(ui, &data.rows[row], column);
     });

@@ -6,12 +6,14 @@ use eframe::egui::{
 
 use super::Frame;
 use super::action::{Action, FilePurpose};
+use super::lab::big_button_ui;
 use super::profiles::{
     Keychain, News, Remark, Transfer, TypedPassword, choice_ui, fresh_id, import_ui, named,
     remarks_ui,
 };
 use super::theme::{self, UNIT, size};
-use super::widgets::{Card, Sign, primary_button_ui, quiet_button_ui, sign_word_ui};
+use super::widgets::{Card, Edge, Sign, quiet_button_ui, sign_word_ui};
+use crate::model::lab::LabPlan;
 use crate::model::phrase::Phrase;
 use crate::model::profile::{
     Account, Environment, SecretKey, SecretOwner, SecretSource, ServerId, ServerProfile, Target,
@@ -32,8 +34,6 @@ pub struct FirstRunState {
     import: Option<Transfer>,
     choosing: Option<FilePurpose>,
     unchosen: Option<FilePurpose>,
-    /// The first field was given the keyboard.
-    has_focus: bool,
 }
 
 impl FirstRunState {
@@ -118,7 +118,7 @@ pub fn first_run_ui(
         ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
             let width = ui.available_width().min(130.0 * UNIT);
             let side = ((ui.available_width() - width) / 2.0).max(0.0);
-            let above = ((ui.available_height() - 110.0 * UNIT) / 3.0).max(0.0);
+            let above = ((ui.available_height() - 150.0 * UNIT) / 3.0).max(0.0);
             ui.add_space(above);
             ui.horizontal_top(|ui| {
                 ui.add_space(side);
@@ -129,11 +129,35 @@ pub fn first_run_ui(
                     ui.add(Label::new(theme::dim(ui, words.text("first.promise"))).wrap());
                     ui.add_space(3.0 * UNIT);
                     remarks_ui(ui, words, &state.remarks);
+                    lab_card_ui(ui, frame, out);
+                    ui.add_space(2.0 * UNIT);
                     Card::new().show(ui, |ui| card_ui(ui, state, frame, out));
                     ui.add_space(2.0 * UNIT);
                     import_part_ui(ui, state, frame, out);
                 });
             });
+        });
+    });
+}
+
+/// The first and most visible offer: something to look at within a second, without a server.
+fn lab_card_ui(ui: &mut Ui, frame: &Frame<'_>, out: &mut Vec<Action>) {
+    let words = frame.words;
+    let edge = Edge::Left(theme::palette(ui).accent);
+    Card::new().edge(edge).show(ui, |ui| {
+        ui.label(theme::strong(words.text("first.lab")));
+        ui.add(Label::new(theme::dim(ui, words.text("first.lab.text"))).wrap());
+        ui.add_space(2.0 * UNIT);
+        ui.horizontal(|ui| {
+            if big_button_ui(ui, words.text("lab_screen.start")) {
+                out.push(Action::StartLab {
+                    plan: LabPlan::default(),
+                    program: None,
+                });
+            }
+            if quiet_button_ui(ui, words.text("first.lab.choose")).clicked() {
+                out.push(Action::ChooseLab);
+            }
         });
     });
 }
@@ -179,10 +203,6 @@ fn card_ui(ui: &mut Ui, state: &mut FirstRunState, frame: &Frame<'_>, out: &mut 
             .hint_text(words.text("form.address.hint").to_owned())
             .desired_width(width);
         let field = ui.add(field).labelled_by(label);
-        if !state.has_focus {
-            state.has_focus = true;
-            field.request_focus();
-        }
         entered |= enter(ui, &field);
         ui.end_row();
         let label = row(ui, "form.user");
@@ -227,7 +247,8 @@ fn card_ui(ui: &mut Ui, state: &mut FirstRunState, frame: &Frame<'_>, out: &mut 
         .and_then(Result::ok)
         .filter(|t| !state.user(t).is_empty());
     let pressed = ui.add_enabled_ui(ready.is_some(), |ui| {
-        primary_button_ui(ui, words.text("first.watch")).clicked()
+        // the lab's button is the primary one here
+        ui.button(words.text("first.watch")).clicked()
     });
     if let (Some(target), true) = (ready, pressed.inner || entered) {
         watch(state, &target, frame, out);

@@ -6,9 +6,12 @@
 pub mod acceptance;
 pub mod action;
 pub mod events;
+mod export;
 pub mod first_run;
 pub mod fonts;
+pub mod lab;
 pub mod lag;
+pub mod lesson;
 pub mod local_time;
 pub mod overview;
 pub mod panels;

@@ -24,6 +24,15 @@ use crate::model::phrase::{Arg, Phrase};
 pub struct Catalogue {
     language: Language,
     sentences: HashMap<String, String>,
+    gap: Gap,
+}
+
+/// What stands between a number and its unit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Gap {
+    #[default]
+    Space,
+    NoBreak,
 }
 
 /// The files of one language, each about one part of the program.
@@ -36,15 +45,17 @@ macro_rules! files {
 static ENGLISH: LazyLock<Catalogue> = LazyLock::new(|| {
     Catalogue::embedded(
         Language::English,
-        &files!("en": "accept.toml", "common.toml", "detail.toml", "finding.toml", "forms.toml", "headless.toml", "probe.toml", "probe_screen.toml", "routing.toml", "rules.toml", "shell.toml", "trouble.toml"),
+        &files!("en": "accept.toml", "common.toml", "detail.toml", "finding.toml", "forms.toml", "headless.toml", "lab.toml", "lab_screen.toml", "lesson.toml", "probe.toml", "probe_screen.toml", "routing.toml", "rules.toml", "shell.toml", "trouble.toml"),
     )
 });
 static SIMPLIFIED_CHINESE: LazyLock<Catalogue> = LazyLock::new(|| {
     Catalogue::embedded(
         Language::SimplifiedChinese,
-        &files!("zh-CN": "accept.toml", "common.toml", "detail.toml", "finding.toml", "forms.toml", "headless.toml", "probe.toml", "probe_screen.toml", "routing.toml", "rules.toml", "shell.toml", "trouble.toml"),
+        &files!("zh-CN": "accept.toml", "common.toml", "detail.toml", "finding.toml", "forms.toml", "headless.toml", "lab.toml", "lab_screen.toml", "lesson.toml", "probe.toml", "probe_screen.toml", "routing.toml", "rules.toml", "shell.toml", "trouble.toml"),
     )
 });
+static WINDOW_ENGLISH: LazyLock<Catalogue> = LazyLock::new(|| ENGLISH.unbroken());
+static WINDOW_CHINESE: LazyLock<Catalogue> = LazyLock::new(|| SIMPLIFIED_CHINESE.unbroken());
 
 impl Catalogue {
     /// The catalogue of a language.
@@ -52,6 +63,33 @@ impl Catalogue {
         match language {
             Language::English => &ENGLISH,
             Language::SimplifiedChinese => &SIMPLIFIED_CHINESE,
+        }
+    }
+
+    /// The same for where lines are broken to fit: no number is parted from its unit.
+    pub fn in_window(language: Language) -> &'static Catalogue {
+        match language {
+            Language::English => &WINDOW_ENGLISH,
+            Language::SimplifiedChinese => &WINDOW_CHINESE,
+        }
+    }
+
+    fn unbroken(&self) -> Self {
+        let sentences = self.sentences.iter();
+        Catalogue {
+            language: self.language,
+            sentences: sentences
+                .map(|(key, sentence)| (key.clone(), unbroken(sentence)))
+                .collect(),
+            gap: Gap::NoBreak,
+        }
+    }
+
+    /// A number and its units as one word, where lines are broken.
+    pub(super) fn as_one(&self, number: String) -> String {
+        match self.gap {
+            Gap::Space => number,
+            Gap::NoBreak => number.replace(' ', NO_BREAK),
         }
     }
 
@@ -71,6 +109,7 @@ impl Catalogue {
         Catalogue {
             language,
             sentences,
+            gap: Gap::Space,
         }
     }
 
@@ -81,6 +120,7 @@ impl Catalogue {
         Ok(Catalogue {
             language,
             sentences,
+            gap: Gap::Space,
         })
     }
 
@@ -176,9 +216,62 @@ fn fill(template: &str, value: impl Fn(&str) -> Option<String>) -> String {
     text + rest
 }
 
+const NO_BREAK: &str = "\u{a0}";
+
+/// Units that a sentence writes after a number of its own, or after a placeholder for one.
+const UNITS: [&str; 19] = [
+    "µs", "ms", "s", "min", "h", "d", "B", "kB", "MB", "GB", "TB", "%", "微秒", "毫秒", "秒", "分",
+    "分钟", "小时", "天",
+];
+
+/// The sentence with no-break spaces between its numbers and their units.
+fn unbroken(sentence: &str) -> String {
+    let mut kept = String::with_capacity(sentence.len() + 8);
+    for (at, letter) in sentence.char_indices() {
+        match letter == ' ' && is_one(&sentence[..at], &sentence[at + 1..]) {
+            true => kept.push_str(NO_BREAK),
+            false => kept.push(letter),
+        }
+    }
+    kept
+}
+
+fn is_one(before: &str, after: &str) -> bool {
+    let ends_a_word = |c: char| !c.is_alphanumeric() && c != '%';
+    let next = after.split(ends_a_word).next().unwrap_or_default();
+    let is_number = before.ends_with(|c: char| c.is_ascii_digit() || c == '}');
+    before.ends_with('±') || is_number && UNITS.contains(&next)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn in_the_window_no_number_is_parted_from_its_unit() {
+        for (sentence, kept) in [
+            (
+                "every 5 s, {n} % of 3 reads",
+                "every 5\u{a0}s, {n}\u{a0}% of 3 reads",
+            ),
+            ("± {bound} here", "±\u{a0}{bound} here"),
+            ("{n} sessions and 2 more", "{n} sessions and 2 more"),
+            ("每 5 秒一次，共 3 秒", "每 5 秒一次，共 3\u{a0}秒"),
+        ] {
+            assert_eq!(unbroken(sentence), kept);
+        }
+        let (plain, window) = (Language::English, Language::SimplifiedChinese);
+        let span = Span::from_secs(125);
+        assert_eq!(Catalogue::of(plain).span(span), "2 min 5 s");
+        let english = Catalogue::in_window(plain);
+        assert_eq!(english.span(span), "2\u{a0}min\u{a0}5\u{a0}s");
+        assert_eq!(english.ago(span), "2\u{a0}min\u{a0}5\u{a0}s ago");
+        assert_eq!(english.bytes(41_300_000), "41\u{a0}MB");
+        assert_eq!(english.percent(0.31), "31\u{a0}%");
+        let chinese = Catalogue::in_window(window).word(&Arg::Span(span));
+        assert_eq!(chinese, "2\u{a0}分\u{a0}5\u{a0}秒");
+    }
+
     use crate::model::phrase::phrase;
     use crate::model::time::Span;
 

@@ -30,7 +30,7 @@ const MINUS: char = '−';
 impl Catalogue {
     /// A length of time: 85 µs, 0.4 ms, 12 ms, 3.4 s, 2 min 5 s, 2 h 5 min, 3 d 4 h.
     pub fn span(&self, span: Span) -> String {
-        self.span_figure(span).to_string()
+        self.as_one(self.span_figure(span).to_string())
     }
 
     /// The same with the units apart.
@@ -51,7 +51,7 @@ impl Catalogue {
         } else {
             span_parts(micros)
         };
-        let span = self.figure(parts, false).to_string();
+        let span = self.as_one(self.figure(parts, false).to_string());
         let key = if age.is_negative() {
             "number.ahead"
         } else {
@@ -66,11 +66,11 @@ impl Catalogue {
         for name in ["B", "kB", "MB", "GB", "TB"] {
             // 999.5 of a unit would be rounded to 1,000 of it and is 1.0 of the next one instead
             if bytes < unit * 1_000 - unit / 2 {
-                return format!("{} {name}", short(bytes, unit));
+                return self.as_one(format!("{} {name}", short(bytes, unit)));
             }
             unit *= 1_000;
         }
-        format!("{} PB", short(bytes, unit))
+        self.as_one(format!("{} PB", short(bytes, unit)))
     }
 
     /// A number of things: 524,288.

@@ -1,17 +1,22 @@
 //! What does a GTID-waited read cost over the least there can be? On an idle topology, in the same runs: from the commit
 //! to the waited value, against the commit to the first sight of the row by a session that does nothing but look. Then
-//! how many runs a second the prober keeps up with two replicas, and what its own bookkeeping takes of a run.
+//! how many runs a second the prober keeps up with two replicas while the topology is watched and the window's work done
+//! beside it, and what its own bookkeeping takes of a run.
 //!
 //! `cargo bench --bench probe [-- mysql|mariadb]`, half a minute per flavour.
 
+#[path = "window/desk.rs"]
+mod desk;
 mod measure;
 #[path = "../support/mod.rs"]
 mod support;
 
 use std::process::ExitCode;
+use std::thread;
 use std::time::{Duration, Instant};
 
-use measure::{Aims, Limit};
+use desk::Desk;
+use measure::{Aims, Limit, WATCHER};
 use replicascope::app::headless::probe_json;
 use replicascope::model::probe::{ProbeFlavour, ProbePlan, ProbeSummary, WaitKind};
 use replicascope::model::time::Span;
@@ -25,6 +30,10 @@ const IDLE_RUNS: u32 = 250;
 /// As many as it can: the rate's cap is above what the topology does.
 const FULL_RATE: f64 = 1_000.0;
 const FULL_RUNS: u32 = 3_000;
+
+const SIZE: [f32; 2] = [1280.0, 800.0];
+/// Oftener than the window draws while a probe runs.
+const FRAME_EVERY: Duration = Duration::from_millis(33);
 
 const COST_AIM: f64 = 1.3;
 const RATE_AIM: f64 = 200.0;
@@ -96,6 +105,10 @@ fn against_the_floor(topology: &Topology, aims: &mut Aims) {
 }
 
 fn sustained(topology: &Topology, aims: &mut Aims) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let profile = desk::save_profile(topology.nodes(), folder.path());
+    let mut desk = Desk::watching(&profile, |_| WATCHER.to_owned());
+    desk.go_on_for(Duration::from_secs(3));
     for flavour in [ProbeFlavour::Insert, ProbeFlavour::Update] {
         let plan = ProbePlan {
             flavour,
@@ -104,9 +117,19 @@ fn sustained(topology: &Topology, aims: &mut Aims) {
             ..ProbePlan::default()
         };
         let began = Instant::now();
-        let probed = probe(topology, plan, 2);
+        let probed = thread::scope(|scope| {
+            let probing = scope.spawn(|| probe(topology, plan, 2));
+            while !probing.is_finished() {
+                desk.timed_frame();
+                thread::sleep(FRAME_EVERY);
+            }
+            probing.join().expect("the probe ran to its end")
+        });
         let per_second = f64::from(FULL_RUNS) / began.elapsed().as_secs_f64();
-        let what = format!("runs a second, two replicas, {}", flavour.code());
+        let what = format!(
+            "runs a second, two replicas, drawn beside it, {}",
+            flavour.code()
+        );
         aims.judge(&what, per_second, Limit::AtLeast(RATE_AIM));
         let bookkeeping = bookkeeping(&probed, flavour);
         println!(
@@ -115,6 +138,9 @@ fn sustained(topology: &Topology, aims: &mut Aims) {
             bookkeeping.as_secs_f64() * per_second * 100.0
         );
     }
+    println!("  frames drawn meanwhile: {}", desk.frames.len());
+    desk.assert_all_read(3);
+    desk.conductor.close();
 }
 
 /// What is done with each run besides waiting for servers, done again.

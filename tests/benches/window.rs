@@ -11,14 +11,11 @@
 #[path = "window/desk.rs"]
 mod desk;
 mod measure;
-#[path = "window/screen.rs"]
-mod screen;
 #[path = "../support/mod.rs"]
 mod support;
 
-use std::fs;
 use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
@@ -28,10 +25,9 @@ use eframe::egui;
 
 use desk::Desk;
 use measure::{Aims, Limit, WATCHER, cpu_time, resident_mib};
-use screen::Screen;
 use support::servers::Topology;
+use support::xvfb::{Running, SIZE, Screen};
 
-const SIZE: [f32; 2] = [1280.0, 800.0];
 const WINDOW: Duration = Duration::from_secs(30);
 /// Until the start is over and fonts, shaders and connections are there.
 const SETTLE: Duration = Duration::from_secs(5);
@@ -63,7 +59,7 @@ fn main() -> ExitCode {
     );
 
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let profile = save_profile(&topology, folder.path());
+    let profile = desk::save_profile(topology.nodes(), folder.path());
     let writer = topology.source().session();
     let (stop, stopped) = mpsc::channel::<()>();
     let writing = thread::spawn(move || write_lightly(writer, &stopped));
@@ -74,22 +70,6 @@ fn main() -> ExitCode {
     drop(stop);
     writing.join().expect("the source takes writes");
     aims.exit_if_optimised()
-}
-
-fn save_profile(topology: &Topology, folder: &Path) -> PathBuf {
-    let mut text = format!(
-        "version = 1\n[[topology]]\nname = \"bench\"\naccount = {{ user = \"{WATCHER}\", password_from = \
-         \"env:REPLICASCOPE_PASSWORD\" }}\n"
-    );
-    for node in topology.nodes() {
-        text += &format!(
-            "[[topology.server]]\nhost = \"127.0.0.1\"\nport = {}\n",
-            node.port()
-        );
-    }
-    let file = folder.join("bench.toml");
-    fs::write(&file, text).expect("the folder is writable");
-    file
 }
 
 fn write_lightly(mut session: mysql::Conn, stopped: &Receiver<()>) {
@@ -161,12 +141,7 @@ struct Opened {
 impl Opened {
     fn measure(mut command: Command, awaited: Option<&'static str>, folder: &Path) -> Self {
         let screen = Screen::start(folder);
-        command
-            .env("DISPLAY", &screen.display)
-            .env("LIBGL_ALWAYS_SOFTWARE", "1");
-        command
-            .env_remove("WAYLAND_DISPLAY")
-            .env_remove("WAYLAND_SOCKET");
+        screen.take(&mut command);
         command
             .stdin(Stdio::null())
             .stdout(Stdio::null())
@@ -204,15 +179,6 @@ impl std::fmt::Display for Opened {
             ", CPU {:.2} % of a core, {:.0} MiB",
             self.cpu_percent, self.resident_mib
         )
-    }
-}
-
-/// Ends with this value.
-struct Running(Child);
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        measure::end(&mut self.0);
     }
 }
 
@@ -263,11 +229,12 @@ impl eframe::App for Empty {
 /// Watches in this process and draws a frame a second into triangles that nobody paints. The light writer's CPU time is in
 /// the figure too.
 fn own_work(profile: &Path, aims: &mut Aims) {
-    let mut desk = Desk::watching(profile);
+    let mut desk = Desk::watching(profile, |_| WATCHER.to_owned());
     desk.go_on_for(SETTLE);
     desk.frames.clear();
     let (began, before) = (Instant::now(), cpu_time(std::process::id()));
     desk.go_on_for(WINDOW);
+    desk.assert_all_read(3);
     let spent = cpu_time(std::process::id()) - before;
     let percent = spent.as_secs_f64() / began.elapsed().as_secs_f64() * 100.0;
 

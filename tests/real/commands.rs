@@ -122,8 +122,12 @@ fn check_ends_as_monitoring_systems_expect(plan: Plan) {
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         (output.status.code(), text)
     };
-    wait_until("all to be well", SOON, || check(&[]).0 == Some(0));
-    let (_, text) = check(&[]);
+    let mut text = String::new();
+    wait_until("all to be well", SOON, || {
+        let (code, told) = check(&[]);
+        text = told;
+        code == Some(0)
+    });
     assert!(text.starts_with("REPLICATION OK - "), "{text}");
     assert_eq!(text.lines().count(), 1, "{text}");
     for node in [1, 2] {

@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use replicascope::model::finding::Health;
+
 use super::SOON;
 use crate::support::servers::{Node, Plan, Topology};
 use crate::support::watching::Watching;
@@ -55,7 +57,13 @@ fn steady_watching_fails_no_statement_and_holds_two_sessions(plan: Plan) {
     }
     let before: Vec<(u64, u64)> = topology.nodes().iter().map(statements).collect();
     let started = Instant::now();
-    watching.always("all is well", STEADY, |view| view.is_well());
+    watching.always("all are in touch and ok", STEADY, |view| {
+        let is_ok = |node: &Node| {
+            let node = node.index();
+            view.is_up(node) && view.health(node) == Health::Ok
+        };
+        topology.nodes().iter().all(is_ok)
+    });
     let seconds = started.elapsed().as_secs_f64();
     for (node, before) in topology.nodes().iter().zip(before) {
         let (count, errors) = statements(node);

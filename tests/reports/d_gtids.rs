@@ -1,7 +1,7 @@
 //! D. GTID sets. Their algebra is tested beside it; here, what a person sees of it.
 
 use super::support::stage::Generation::{MariaDb1011, MySql97};
-use super::support::stage::{A, B, replica, replica_of, source, source_of, stage, waited};
+use super::support::stage::{A, B, View, replica, replica_of, source, source_of, stage, waited};
 use replicascope::model::finding::Health;
 use replicascope::model::lag::{Method, Reading};
 use replicascope::model::phrase::Arg;
@@ -86,20 +86,15 @@ fn r18_a_domain_that_the_replica_does_not_have_is_not_reached() {
             .on(MariaDb1011.wait(), waited(Some("-1"))),
     ])
     .watch();
-    stage.settle();
-    stage.for_polls(3, |view| {
-        assert_eq!(
-            view.method(Method::GtidMarks).and_then(Reading::value),
-            None
-        );
+    let is_late = |view: &View<'_>| {
+        let marks = view.method(Method::GtidMarks);
+        assert_eq!(marks.and_then(Reading::value), None);
         assert!(!view.server("replica").routable, "{}", view.tell());
-    });
-    let why = stage
-        .view()
-        .method(Method::GtidMarks)
-        .and_then(Reading::why)
-        .cloned();
-    assert_eq!(why.map(|why| why.key), Some("lag.why.late_before_watched"));
+        let why = marks.and_then(Reading::why);
+        why.is_some_and(|why| why.key == "lag.why.late_before_watched")
+    };
+    stage.until("late, since before it was watched", is_late);
+    stage.for_polls(3, |view| assert!(is_late(view), "{}", view.tell()));
     let asked = stage.actor("replica").server.statements();
     let wait = asked
         .iter()

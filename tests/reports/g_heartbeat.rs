@@ -206,15 +206,14 @@ fn r28_every_session_reads_its_own_statements_and_shows_the_clocks() {
             assert!(own.all(|s| !s.sql.contains("START TRANSACTION") && !s.sql.contains("BEGIN")));
         }
     }
-    let view = stage.view();
-    let ahead = view
-        .watched("replica")
-        .clock_now(view.judged.at.expect("judged"));
-    let ahead = ahead.expect("measured").ahead_by;
-    assert!(
-        (ahead - Span::from_millis(300)).abs() < Span::from_millis(100),
-        "{ahead}"
-    );
+    // The best of several readings: one alone is as far off as this machine lets us wait for it.
+    stage.until("the clock to be 300 ms ahead", |view| {
+        let now = view.judged.at.expect("judged");
+        let clock = view.watched("replica").clock_now(now);
+        clock.is_some_and(|clock| {
+            (clock.ahead_by - Span::from_millis(300)).abs() < Span::from_millis(100)
+        })
+    });
 }
 
 #[test]
@@ -240,7 +239,9 @@ fn r29_a_dead_writer_makes_nobody_late() {
         panic!("{}", view.tell())
     };
     assert!(*silent >= Span::from_secs(300), "{silent}");
-    stage.settle();
+    stage.until("both measured by marks", |view| {
+        ["replica", "second"].map(|name| view.server(name).routable) == [true, true]
+    });
     stage.for_polls(4, |view| {
         for name in ["replica", "second"] {
             let server = view.server(name);

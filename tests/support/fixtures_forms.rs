@@ -14,6 +14,8 @@ use replicascope::store::Store;
 use replicascope::store::watched::Registration;
 use replicascope::ui::profiles::{QuestionReport, TestReport};
 
+use super::fixtures::Scene;
+
 pub const NOW: Moment = Moment::from_unix_micros(1_760_000_000_000_000);
 
 pub fn orders() -> TopologyProfile {
@@ -46,6 +48,15 @@ pub fn billing() -> TopologyProfile {
         .servers
         .push(ServerProfile::new(ServerId("b1".into()), address));
     billing
+}
+
+/// The orders, watched: what a screen may look at.
+pub fn watched_orders(environment: Environment) -> Scene {
+    let mut profile = orders();
+    profile.environment = environment;
+    let mut scene = Scene::of(store_watching(&profile), vec![profile]);
+    scene.now = NOW;
+    scene
 }
 
 /// Watches the source of a topology, which knows of two replicas: one in the profile, one not.

@@ -1,18 +1,24 @@
 //! What the integration tests share. Each test binary uses a part of it.
 #![allow(dead_code, unused_imports)]
 
+pub mod brittle;
 pub mod captures;
 pub mod client;
 pub mod fixtures;
 pub mod fixtures_detail;
+pub mod fixtures_forms;
+pub mod lab_faults;
 pub mod probing;
 pub mod proxy;
+pub mod screen;
 pub mod scripted;
 pub mod servers;
 pub mod soft_renderer;
 pub mod stage;
 pub mod watching;
 pub mod writer;
+#[cfg(target_os = "linux")]
+pub mod xvfb;
 
 use std::time::{Duration, Instant};
 

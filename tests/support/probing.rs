@@ -87,9 +87,22 @@ impl Probing {
         }
     }
 
+    /// Takes in what was reported so far. Of the runs that come later only the one now under way began before.
+    pub fn take_in_all(&mut self) {
+        while let Ok(event) = self.events.try_recv() {
+            let end = self.note(event);
+            assert!(end.is_none(), "it has ended: {end:?}");
+        }
+    }
+
     fn take_one(&mut self) -> Option<ProbeEnd> {
         let deadline = Instant::now() + LONGEST;
-        match self.events.recv_deadline(deadline).expect("a report") {
+        let event = self.events.recv_deadline(deadline).expect("a report");
+        self.note(event)
+    }
+
+    fn note(&mut self, event: ProbeEvent) -> Option<ProbeEnd> {
+        match event {
             ProbeEvent::Ready(readiness) => self.readiness = Some(readiness),
             ProbeEvent::Ran(run) => self.runs.push(run),
             ProbeEvent::Ended(end) => return Some(end),

@@ -9,6 +9,8 @@ use std::time::Duration;
 
 use replicascope::model::profile::Address;
 
+use super::servers::free_port;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Manner {
     /// Carries everything both ways.
@@ -42,8 +44,8 @@ enum End {
 
 impl Proxy {
     pub fn before(server_port: u16) -> Self {
-        let listener = TcpListener::bind(("127.0.0.1", 0)).expect("some port is free");
-        let port = listener.local_addr().expect("it is bound").port();
+        let port = free_port();
+        let listener = TcpListener::bind(("127.0.0.1", port)).expect("the port was free just now");
         let shared = Arc::new(Shared {
             server: SocketAddr::from(([127, 0, 0, 1], server_port)),
             manner: Mutex::new((Manner::Pass, End::NotYet)),

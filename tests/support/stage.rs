@@ -491,7 +491,8 @@ impl Stage {
     /// The same, with servers left out that do not answer.
     #[track_caller]
     pub fn for_polls_of(&mut self, names: &[&str], polls: usize, mut check: impl FnMut(&View<'_>)) {
-        let give_up_at = Instant::now() + SOON;
+        let longest_each = Duration::from_millis(200);
+        let give_up_at = Instant::now() + SOON + longest_each * polls as u32;
         let mut left: Vec<_> = names.iter().map(|name| (*name, None, polls)).collect();
         while left.iter().any(|(_, _, polls)| *polls > 0) {
             let view = self.look();

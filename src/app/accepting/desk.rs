@@ -2,8 +2,7 @@
 //! board that the card draws.
 
 use std::collections::BTreeMap;
-use std::fs::OpenOptions;
-use std::io::{self, Write};
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,19 +10,24 @@ use std::time::Duration;
 use crossbeam_channel::{Receiver, TryRecvError, bounded};
 
 use super::{AcceptDial, AcceptEvent, AcceptServer, AcceptTask, Acceptance, Faults, longest_hold};
+use crate::app::dialing::AcceptAccount;
+use crate::app::files;
 use crate::app::headless::accept::environment;
+use crate::app::headless::accept_records;
 use crate::app::headless::accept_report::{self, Circumstances};
 use crate::app::probing::prepare;
 use crate::link::clock;
 use crate::link::probing::ProbeDial;
-use crate::model::acceptance::AcceptReport;
+use crate::model::acceptance::{AcceptReport, StepName};
 use crate::model::phrase::{Phrase, phrase};
 use crate::model::probe::{ProbeFlavour, ProbeId, ProbePlan};
-use crate::model::profile::{ServerId, TopologyId, TopologyProfile};
+use crate::model::profile::{Address, ServerId, TopologyId, TopologyProfile};
 use crate::model::server::Product;
 use crate::model::time::Span;
 use crate::mysql::{holding, pooling};
+use crate::routing::record::Recorded;
 use crate::ui::acceptance::board::{AcceptBoard, AcceptPhase, AcceptSql, AcceptView, must_type};
+use crate::ui::action::ExportFormat;
 use crate::words::Catalogue;
 
 const EVENTS_IN_FLIGHT: usize = 256;
@@ -35,9 +39,10 @@ const GOODBYE: Duration = Duration::from_secs(2);
 pub struct AcceptDesk {
     pub board: AcceptBoard,
     /// One for each server that is watched, with the password that was found for it.
-    dials: BTreeMap<(TopologyId, ServerId), Arc<dyn AcceptDial>>,
+    accounts: BTreeMap<(TopologyId, ServerId), AcceptAccount>,
     stage: Stage,
     saving: Option<Receiver<Result<Phrase, Phrase>>>,
+    exporting: Option<Receiver<Result<Phrase, Phrase>>>,
 }
 
 #[derive(Default)]
@@ -63,28 +68,45 @@ struct Running {
     at: Circumstances,
 }
 
-fn plan() -> ProbePlan {
+fn plan(wait_limit: Span) -> ProbePlan {
     ProbePlan {
         flavour: ProbeFlavour::Update,
+        wait_limit,
         ..ProbePlan::default()
     }
 }
 
+/// How the person wants a run.
+pub struct Wanted {
+    pub may_hold: bool,
+    pub wait_limit: Span,
+    /// Where the pools' sessions that write connect to in place of the source.
+    pub proxy: Option<Address>,
+    /// Where the topology's name is asked for.
+    pub typed: String,
+}
+
 impl AcceptDesk {
-    pub fn know(&mut self, topology: &TopologyId, server: &ServerId, dial: Arc<dyn AcceptDial>) {
-        self.dials.insert((topology.clone(), server.clone()), dial);
+    pub fn know(&mut self, topology: &TopologyId, server: &ServerId, account: AcceptAccount) {
+        self.accounts
+            .insert((topology.clone(), server.clone()), account);
     }
 
     /// The topology is watched no longer.
     pub fn forget(&mut self, topology: &TopologyId) {
-        self.dials.retain(|(of, _), _| of != topology);
+        self.accounts.retain(|(of, _), _| of != topology);
         if self.board.running() == Some(topology) {
             self.stop();
         }
     }
 
-    pub fn describe(&mut self, profile: &TopologyProfile, known: impl Iterator<Item = Product>) {
-        let plan = plan();
+    pub fn describe(
+        &mut self,
+        profile: &TopologyProfile,
+        wait_limit: Span,
+        known: impl Iterator<Item = Product>,
+    ) {
+        let plan = plan(wait_limit);
         let at_most = longest_hold(plan.wait_limit);
         let account = profile
             .servers
@@ -97,27 +119,23 @@ impl AcceptDesk {
             hold: holding::listed(&plan.schema, at_most),
             grant: prepare::grant(&plan, profile),
             hold_grant: holding::account_sql(&plan.schema, user),
+            wait_limit,
             longest_hold: Span::from(at_most),
         };
         self.board.sql.insert(profile.id.clone(), sql);
     }
 
     /// `may_write`: the person has enabled writes here.
-    pub fn start(
-        &mut self,
-        profile: &TopologyProfile,
-        may_write: bool,
-        may_hold: bool,
-        typed: &str,
-    ) {
+    pub fn start(&mut self, profile: &TopologyProfile, may_write: bool, wanted: Wanted) {
         let topology = profile.id.clone();
-        match self.prepare(profile, may_write, may_hold, typed) {
+        match self.prepare(profile, may_write, wanted) {
             Err(why) => {
                 self.board.refused.insert(topology, why);
             }
             Ok(answer) => {
                 self.board.refused.remove(&topology);
                 self.board.saved = None;
+                self.board.exported = None;
                 let view = AcceptView::default();
                 self.board.runs.insert(topology.clone(), view);
                 self.stage = Stage::Preparing { topology, answer };
@@ -130,8 +148,7 @@ impl AcceptDesk {
         &self,
         profile: &TopologyProfile,
         may_write: bool,
-        may_hold: bool,
-        typed: &str,
+        wanted: Wanted,
     ) -> Result<Receiver<Result<Prepared, Phrase>>, Phrase> {
         if !may_write {
             return Err(phrase("probe_screen.refused.not_enabled"));
@@ -140,30 +157,28 @@ impl AcceptDesk {
             return Err(phrase("acceptance.refused.running"));
         }
         let name = profile.name.trim();
-        let is_typed = !name.is_empty() && typed.trim() == name;
-        if must_type(profile.environment, may_hold) && !is_typed {
+        let is_typed = !name.is_empty() && wanted.typed.trim() == name;
+        if must_type(profile.environment, wanted.may_hold) && !is_typed {
             return Err(phrase("acceptance.refused.not_typed").with("name", name));
         }
-        let dial = |server: &ServerId| self.dials.get(&(profile.id.clone(), server.clone()));
+        let account = |server: &ServerId| self.accounts.get(&(profile.id.clone(), server.clone()));
         // a server whose password nobody said is left out
         let mut profile = profile.clone();
-        profile.servers.retain(|server| dial(&server.id).is_some());
+        profile
+            .servers
+            .retain(|server| account(&server.id).is_some());
         if profile.servers.is_empty() {
             return Err(phrase("probe_screen.refused.not_watched"));
         }
-        let dials: Vec<Arc<dyn AcceptDial>> = profile
+        let accounts: Vec<AcceptAccount> = profile
             .servers
             .iter()
-            .filter_map(|server| dial(&server.id).cloned())
+            .filter_map(|server| account(&server.id).cloned())
             .collect();
-        let faults = match may_hold {
-            true => Faults::Allowed,
-            false => Faults::NotAsked,
-        };
         let (sender, answer) = bounded(1);
         let work = move || {
             // nobody waits for it any more when the person stopped meanwhile
-            let _ = sender.send(prepared(&profile, &dials, faults));
+            let _ = sender.send(prepared(&profile, &accounts, &wanted));
         };
         spawn("acceptance preparation", work)?;
         Ok(answer)
@@ -193,6 +208,11 @@ impl AcceptDesk {
             self.saving = None;
             self.board.saved = Some(how);
         }
+        let exported = self.exporting.as_ref().and_then(|e| e.try_recv().ok());
+        if let Some(how) = exported {
+            self.exporting = None;
+            self.board.exported = Some(how);
+        }
         match std::mem::take(&mut self.stage) {
             Stage::Idle => {}
             Stage::Preparing { topology, answer } => self.take_preparation(topology, answer),
@@ -202,7 +222,8 @@ impl AcceptDesk {
 
     /// Frames should come quickly.
     pub fn is_busy(&self) -> bool {
-        !matches!(self.stage, Stage::Idle) || self.saving.is_some()
+        let writes = self.saving.is_some() || self.exporting.is_some();
+        writes || !matches!(self.stage, Stage::Idle)
     }
 
     fn take_preparation(
@@ -261,6 +282,7 @@ impl AcceptDesk {
                 AcceptEvent::Begins(step) => view.begun = Some(step),
                 AcceptEvent::Does(what) => view.does = Some(what),
                 AcceptEvent::Drifted(table) => view.drift = Some(table),
+                AcceptEvent::Recorded(step, recorded) => view.records.push((step, *recorded)),
                 AcceptEvent::Done(step) => {
                     view.does = None;
                     view.steps.push(step);
@@ -298,6 +320,28 @@ impl AcceptDesk {
         }
     }
 
+    /// Writes the requests to a file, on a thread.
+    pub fn export(
+        &mut self,
+        topology: &TopologyId,
+        format: ExportFormat,
+        to: PathBuf,
+        may_replace: bool,
+    ) {
+        let Some(view) = self.board.runs.get(topology) else {
+            return;
+        };
+        let records = view.records.clone();
+        let (sender, answer) = bounded(1);
+        let work = move || {
+            let _ = sender.send(write_records(&records, format, &to, may_replace));
+        };
+        match spawn("acceptance records", work) {
+            Ok(()) => self.exporting = Some(answer),
+            Err(why) => self.board.exported = Some(Err(why)),
+        }
+    }
+
     /// Stops what runs; waits for what it did to be undone, but not for ever.
     pub fn close(&mut self) {
         if let Stage::Running(running) = std::mem::take(&mut self.stage) {
@@ -319,7 +363,7 @@ fn end(view: &mut AcceptView, report: AcceptReport, at: Circumstances, words: &C
         took: clock::wall_clock().since(at.began_at),
         ..at
     };
-    view.markdown = accept_report::markdown(&report, &at, words);
+    view.markdown = accept_report::markdown(&report, &view.records, &at, words);
     view.phase = AcceptPhase::Ended;
     view.begun = None;
     view.does = None;
@@ -329,10 +373,11 @@ fn end(view: &mut AcceptView, report: AcceptReport, at: Circumstances, words: &C
 
 fn prepared(
     profile: &TopologyProfile,
-    dials: &[Arc<dyn AcceptDial>],
-    faults: Faults,
+    accounts: &[AcceptAccount],
+    wanted: &Wanted,
 ) -> Result<Prepared, Phrase> {
-    let plan = plan();
+    let plan = plan(wanted.wait_limit);
+    let dials: Vec<Arc<dyn AcceptDial>> = accounts.iter().map(AcceptAccount::dialer).collect();
     let probes: Vec<Arc<dyn ProbeDial>> = dials
         .iter()
         .map(|dial| dial.clone() as Arc<dyn ProbeDial>)
@@ -359,22 +404,38 @@ fn prepared(
         probe: ProbeId(fastrand::u32(1..)),
         source: server(source),
         replicas,
-        faults,
-        proxy: None,
+        faults: match wanted.may_hold {
+            true => Faults::Allowed,
+            false => Faults::NotAsked,
+        },
+        proxy: wanted.proxy.as_ref().map(|address| AcceptServer {
+            name: address.to_string(),
+            dial: accounts[source].behind(address),
+        }),
     };
     Ok(Prepared { task, at })
 }
 
+fn write_records(
+    records: &[(StepName, Recorded)],
+    format: ExportFormat,
+    to: &Path,
+    may_replace: bool,
+) -> Result<Phrase, Phrase> {
+    let mut out = BufWriter::new(files::create(to, may_replace)?);
+    match format {
+        ExportFormat::Csv => accept_records::write_csv(&mut out, records),
+        ExportFormat::Json => accept_records::write_json(&mut out, records),
+    }
+    .and_then(|()| out.flush())
+    .map_err(|error| files::not_written(&error))?;
+    let done = phrase("acceptance.records.written").with("n", records.len() as u64);
+    Ok(done.with("path", to.display().to_string()))
+}
+
 fn write(to: &Path, text: &str) -> Result<Phrase, Phrase> {
-    let failed = |error: io::Error| match error.kind() {
-        io::ErrorKind::AlreadyExists => phrase("probe_screen.export.exists"),
-        _ => phrase("probe_screen.export.failed").with("reason", error.to_string()),
-    };
-    let mut file = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .open(to)
-        .map_err(failed)?;
-    file.write_all(text.as_bytes()).map_err(failed)?;
+    let mut file = files::create(to, false)?;
+    file.write_all(text.as_bytes())
+        .map_err(|error| files::not_written(&error))?;
     Ok(phrase("acceptance.saved").with("path", to.display().to_string()))
 }

@@ -9,16 +9,27 @@ mod pools;
 
 use std::collections::BTreeMap;
 
-use crate::link::pooling::{PoolDial, PoolUse, PooledLink};
+use crate::link::clock;
+use crate::link::pooling::{PoolDial, PoolUse, PooledLink, Whereabouts};
 use crate::model::acceptance::{Beside, DriftTable};
 use crate::model::phrase::phrase;
 use crate::model::probe::ProbeRow;
+use crate::model::server::WatchId;
 use crate::model::trouble::{Trouble, TroubleKind};
-use crate::routing::pool::fields::{self, Clean, Field, Observed};
+use crate::routing::decision::{Decision, Reason};
+use crate::routing::pool::fields::{self, Clean, Difference, Field, Observed};
 use crate::routing::pool::sloppy::Drift;
+use crate::routing::record::{Freshness, Record, Recorded};
+use crate::routing::request::{Need, QueryKind, Request, SessionKey};
 
 pub use binding::BindingReport;
 use pools::{SloppySide, StrictSide};
+
+/// The only replica of the test, in the words of `routing`.
+const REPLICA: WatchId = WatchId(2);
+
+/// A value, and who answered.
+type Read = (Option<String>, Whereabouts);
 
 /// Which servers, and on which row.
 pub struct DriftTask<'a> {
@@ -28,6 +39,8 @@ pub struct DriftTask<'a> {
     pub source: &'a dyn PoolDial,
     pub replica: &'a dyn PoolDial,
     pub schema: &'a str,
+    /// Of the server that is written to, and of the replica.
+    pub names: [&'a str; 2],
     /// It is there already, on the replica too.
     pub row: ProbeRow,
     /// How often the whole list of habits is gone through.
@@ -44,6 +57,8 @@ pub struct DriftReport {
     /// What the pools without hygiene know of themselves.
     pub drift: Drift,
     pub binding: BindingReport,
+    /// Every user's request, and every read inside the transaction.
+    pub records: Vec<Recorded>,
 }
 
 impl DriftReport {
@@ -83,14 +98,20 @@ impl Handed {
         self.wrong_server > 0 || !self.carried.is_empty() || self.none_left > 0
     }
 
-    fn look(&mut self, link: &mut dyn PooledLink, expected: &Expected) -> Result<(), Trouble> {
+    /// What it carries.
+    fn look(
+        &mut self,
+        link: &mut dyn PooledLink,
+        expected: &Expected,
+    ) -> Result<Vec<Difference>, Trouble> {
         self.lent += 1;
         let at = link.whereabouts()?;
         self.wrong_server += u64::from(at.server != expected.server);
-        for difference in fields::differences(&observe(link)?, &expected.clean) {
+        let carried = fields::differences(&observe(link)?, &expected.clean);
+        for difference in &carried {
             *self.carried.entry(difference.field).or_default() += 1;
         }
-        Ok(())
+        Ok(carried)
     }
 }
 
@@ -138,7 +159,11 @@ pub fn run(task: &DriftTask<'_>, is_stopped: &dyn Fn() -> bool) -> Result<DriftR
             sloppy.serve(pool_use, habit, task)?;
         }
     }
-    let binding = binding::run(task, &source, &replica)?;
+    let (binding, inside) = binding::run(task, &source, &replica)?;
+    let mut records = std::mem::take(&mut strict.records);
+    records.append(&mut sloppy.records);
+    records.extend(inside);
+    records.sort_by_key(|recorded| recorded.record.at);
     let (cleaned, destroyed) = strict.counts();
     Ok(DriftReport {
         strict: strict.handed,
@@ -147,6 +172,7 @@ pub fn run(task: &DriftTask<'_>, is_stopped: &dyn Fn() -> bool) -> Result<DriftR
         drift: sloppy.drift(),
         sloppy: sloppy.handed,
         binding,
+        records,
     })
 }
 
@@ -186,12 +212,12 @@ fn work(
     pool_use: PoolUse,
     task: &DriftTask<'_>,
     isolation: &str,
-) -> Result<(), Trouble> {
+) -> Result<Read, Trouble> {
     if habit == Habit::LeavesTransaction {
         link.begin()?;
     }
     // Whoever was handed a session in another schema still finds the row: it is asked for with its schema.
-    link.read(task.row)?;
+    let read = link.read(task.row)?;
     match habit {
         Habit::Tidy | Habit::LeavesTransaction => Ok(()),
         Habit::ChangesSchema => link.use_schema("information_schema"),
@@ -200,6 +226,49 @@ fn work(
             PoolUse::Writes => "read_write",
             PoolUse::Reads => "read_only",
         }),
+    }?;
+    Ok(read)
+}
+
+/// One user's request as it was served.
+fn record(
+    task: &DriftTask<'_>,
+    (pool_use, habit): (PoolUse, Habit),
+    (value, at): &Read,
+    carried: Vec<Difference>,
+    left: Vec<Difference>,
+) -> Recorded {
+    let (kind, decision) = match pool_use {
+        PoolUse::Writes => (QueryKind::Write, Decision::source(Reason::IsWrite)),
+        PoolUse::Reads => {
+            let decision = Decision::replica(REPLICA, Reason::FitReplica);
+            (QueryKind::List, decision)
+        }
+    };
+    let request = Request {
+        session: SessionKey(at.session),
+        kind,
+        at: clock::now(),
+        in_transaction: habit == Habit::LeavesTransaction,
+        need: Need::Nothing,
+        reads_to: None,
+    };
+    let mut record = Record::new(&request, Vec::new(), decision);
+    record.carried = carried;
+    record.left = Some(left);
+    let [source, replica] = task.names;
+    Recorded {
+        record,
+        // Nobody writes this row here: whoever sees it at all sees it as it is.
+        freshness: match value {
+            Some(_) => Freshness::Fresh,
+            None => Freshness::Stale,
+        },
+        server: match pool_use {
+            PoolUse::Writes => source.to_owned(),
+            PoolUse::Reads => replica.to_owned(),
+        },
+        is_careless: false,
     }
 }
 

@@ -8,6 +8,7 @@
 pub mod desk;
 pub mod drift;
 mod evidence;
+mod records;
 mod sessions;
 mod steps;
 
@@ -24,6 +25,7 @@ use crate::model::acceptance::{AcceptReport, DriftTable, Step, StepName};
 use crate::model::phrase::{Phrase, phrase};
 use crate::model::probe::{ProbeId, ProbePlan};
 use crate::model::time::Span;
+use crate::routing::record::Recorded;
 
 /// Everything a run needs to open on one server.
 pub trait AcceptDial: ProbeDial + HoldDial + PoolDial {}
@@ -83,6 +85,8 @@ pub enum AcceptEvent {
     Does(Phrase),
     /// The table of the fifth step, before the step is done.
     Drifted(DriftTable),
+    /// A request of this step, as it was routed and what it returned.
+    Recorded(StepName, Box<Recorded>),
     Done(Step),
     /// The last one.
     Ended(AcceptReport),
@@ -134,6 +138,10 @@ struct Desk {
 impl Desk {
     fn is_stopped(&self) -> bool {
         self.inbox.try_recv() == Err(TryRecvError::Disconnected)
+    }
+
+    fn record(&self, step: StepName, recorded: Recorded) {
+        self.tell(AcceptEvent::Recorded(step, Box::new(recorded)));
     }
 
     /// A full channel does not hold up the end.

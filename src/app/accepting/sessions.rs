@@ -1,8 +1,11 @@
 //! The sessions of a run and what is done on them: one that writes, one that reads on the source, and for each replica
-//! one that reads at once and one that waits first.
+//! one that reads at once and one that waits first. One that was cut in an answer is not used again: another takes its
+//! place at the next question.
+
+use std::sync::Arc;
 
 use super::{AcceptServer, AcceptTask};
-use crate::link::probing::{ProbeLink, ProbePurpose, Written};
+use crate::link::probing::{ProbeDial, ProbePurpose, Written};
 use crate::model::gtid::Gtids;
 use crate::model::phrase::phrase;
 use crate::model::probe::{
@@ -11,15 +14,15 @@ use crate::model::probe::{
 use crate::model::sample::Identity;
 use crate::model::time::Span;
 use crate::model::trouble::{Trouble, TroubleKind};
-use crate::monitor::prober::{read_on, wait_then_read};
+use crate::monitor::prober::{Keeper, read_kept, wait_then_read};
 
 /// A replica gets this long to apply what was set up, or what a hold kept from it.
 const CATCH_UP: Span = Span::from_secs(10);
 
 pub struct Sessions<'a> {
     task: &'a AcceptTask,
-    writer: Box<dyn ProbeLink>,
-    source_reader: Box<dyn ProbeLink>,
+    writer: Keeper,
+    source_reader: Keeper,
     begun_as: Identity,
     pub replicas: Vec<Replica<'a>>,
     row: ProbeRow,
@@ -33,8 +36,8 @@ pub struct Replica<'a> {
 }
 
 pub struct ReplicaLinks {
-    pub reader: Box<dyn ProbeLink>,
-    pub waiter: Box<dyn ProbeLink>,
+    reader: Keeper,
+    waiter: Keeper,
 }
 
 /// A write and what it said.
@@ -47,25 +50,27 @@ pub struct Wrote {
 impl<'a> Sessions<'a> {
     /// Connects, makes the table, and writes the row that the steps change.
     pub fn open(task: &'a AcceptTask) -> Result<Self, Trouble> {
-        let dial = |purpose| task.source.dial.dial_probe(purpose, &task.plan);
-        let mut writer = dial(ProbePurpose::Write)?;
-        let begun_as = writer.role()?;
+        let mut writer = keeper(task, &task.source, ProbePurpose::Write);
+        let begun_as = writer.ready()?.role()?;
+        let mut source_reader = keeper(task, &task.source, ProbePurpose::Read);
+        source_reader.ready()?;
         let mut sessions = Sessions {
             task,
             writer,
-            source_reader: dial(ProbePurpose::Read)?,
+            source_reader,
             begun_as,
             replicas: task.replicas.iter().map(|s| open(task, s)).collect(),
             row: task.plan.row(task.probe, 0),
             number: 0,
         };
         sessions.may_write()?;
-        sessions.writer.create_table()?;
-        sessions.writer.remove_abandoned()?;
+        sessions.writer.ready()?.create_table()?;
+        sessions.writer.ready()?.remove_abandoned()?;
         let value = task.plan.value(task.probe, 0);
-        sessions.writer.insert(sessions.row, &value)?;
+        sessions.writer.ready()?.insert(sessions.row, &value)?;
         // The drift test has a row of its own.
-        let last = sessions.writer.insert(sessions.drift_row(), &value)?;
+        let of_drift = sessions.drift_row();
+        let last = sessions.writer.ready()?.insert(of_drift, &value)?;
         if let Ok(token) = &last.token {
             for replica in &mut sessions.replicas {
                 if let Ok(links) = &mut replica.links {
@@ -74,6 +79,10 @@ impl<'a> Sessions<'a> {
             }
         }
         Ok(sessions)
+    }
+
+    pub fn source_name(&self) -> &str {
+        &self.task.source.name
     }
 
     pub fn drift_row(&self) -> ProbeRow {
@@ -88,16 +97,17 @@ impl<'a> Sessions<'a> {
         self.may_write()?;
         self.number += 1;
         let value = self.task.plan.value(self.task.probe, self.number);
-        let written = self.writer.update(self.row, &value)?;
+        let link = self.writer.ready()?;
+        let written = link.update(self.row, &value)?;
         Ok(Wrote {
             value,
-            session: self.writer.session_id(),
+            session: link.session_id(),
             written,
         })
     }
 
     fn may_write(&mut self) -> Result<(), Trouble> {
-        let role = self.writer.role()?;
+        let role = self.writer.ready()?.role()?;
         if is_read_only(&role) {
             return Err(said("probe.write.read_only"));
         }
@@ -111,7 +121,7 @@ impl<'a> Sessions<'a> {
     /// At once, on a session that has waited for nothing.
     pub fn plain_read(&mut self, replica: usize) -> Option<Seen> {
         let links = self.replicas.get_mut(replica)?.links.as_mut().ok()?;
-        Some(read_on(links.reader.as_mut(), self.row))
+        Some(read_kept(&mut links.reader, self.row))
     }
 
     /// Waits at most the plan's limit, then reads where that leads.
@@ -119,17 +129,16 @@ impl<'a> Sessions<'a> {
         let links = self.replicas.get_mut(replica)?.links.as_mut().ok()?;
         let token = may_wait(links, &wrote.written.token).map_err(WaitSeen::not_sent);
         let (row, limit) = (self.row, self.task.plan.wait_limit);
-        let source = self.source_reader.as_mut();
-        let read_on_source = || read_on(source, row);
-        let link: Result<&mut dyn ProbeLink, Trouble> = Ok(links.waiter.as_mut());
+        let source = &mut self.source_reader;
+        let read_on_source = || read_kept(source, row);
+        let link = links.waiter.ready();
         Some(wait_then_read(link, row, token, limit, read_on_source))
     }
 
     /// Why no wait would be sent to a replica; `None` where one would be.
     pub fn why_not_wait(&mut self, replica: usize) -> Option<WaitKind> {
         let links = self.replicas.get_mut(replica)?.links.as_mut().ok()?;
-        let channels = links.reader.channels().unwrap_or(None);
-        why_not_wait(channels.as_deref())
+        why_no_wait_helps(links)
     }
 
     /// A replica that can be reached, one that replicates before one that does not.
@@ -155,28 +164,40 @@ impl<'a> Sessions<'a> {
     pub fn clean_up(mut self) -> Result<(), Trouble> {
         self.may_write()?;
         let last = self.drift_row().number;
-        self.writer.remove(self.row, last)
+        self.writer.ready()?.remove(self.row, last)
     }
 }
 
+fn keeper(task: &AcceptTask, server: &AcceptServer, purpose: ProbePurpose) -> Keeper {
+    let dial: Arc<dyn ProbeDial> = server.dial.clone();
+    Keeper::new(dial, purpose, &task.plan)
+}
+
 fn open<'a>(task: &'a AcceptTask, server: &'a AcceptServer) -> Replica<'a> {
-    let dial = |purpose| server.dial.dial_probe(purpose, &task.plan);
-    let links = dial(ProbePurpose::Read).and_then(|reader| {
-        let waiter = dial(ProbePurpose::WaitThenRead)?;
-        Ok(ReplicaLinks { reader, waiter })
-    });
-    Replica { server, links }
+    let mut links = ReplicaLinks {
+        reader: keeper(task, server, ProbePurpose::Read),
+        waiter: keeper(task, server, ProbePurpose::WaitThenRead),
+    };
+    let reached = links.reader.ready().and_then(|_| links.waiter.ready());
+    let trouble = reached.err();
+    Replica {
+        server,
+        links: trouble.map_or(Ok(links), Err),
+    }
 }
 
 /// No wait is sent where it would only use up its limit: it does not notice threads that do not run (T-8).
 fn may_wait(links: &mut ReplicaLinks, token: &Result<Token, WaitKind>) -> Result<Token, WaitKind> {
-    let channels = links.reader.channels().unwrap_or(None);
-    let why_not = why_not_wait(channels.as_deref());
-    match (token, why_not) {
+    match (token, why_no_wait_helps(links)) {
         (Err(kind), _) => Err(*kind),
         (Ok(_), Some(kind)) => Err(kind),
         (Ok(token), None) => Ok(token.clone()),
     }
+}
+
+fn why_no_wait_helps(links: &mut ReplicaLinks) -> Option<WaitKind> {
+    let channels = links.reader.ready().and_then(|link| link.channels());
+    why_not_wait(channels.unwrap_or(None).as_deref())
 }
 
 /// In pieces of the wait's own limit, above which its session's answers are given up.
@@ -184,12 +205,11 @@ fn catch_up(links: &mut ReplicaLinks, gtids: &Gtids) -> Option<Span> {
     let piece = Span::from_millis(500);
     let mut left = CATCH_UP;
     let mut taken = Span::ZERO;
-    while left > Span::ZERO && !links.waiter.is_spoiled() {
-        let channels = links.reader.channels().unwrap_or(None);
-        if why_not_wait(channels.as_deref()).is_some() {
+    while left > Span::ZERO {
+        if why_no_wait_helps(links).is_some() {
             return None;
         }
-        let seen = links.waiter.wait(gtids, piece.to_duration());
+        let seen = links.waiter.ready().ok()?.wait(gtids, piece.to_duration());
         taken = taken + seen.length().unwrap_or(Span::ZERO);
         match seen.kind {
             WaitKind::Reached => return Some(taken),

@@ -4,11 +4,11 @@ use std::time::{Duration, Instant};
 
 use super::drift::{self, DriftTask};
 use super::sessions::{Sessions, Wrote};
-use super::{AcceptEvent, AcceptTask, Desk, evidence, longest_hold};
+use super::{AcceptEvent, AcceptTask, Desk, evidence, longest_hold, records};
 use crate::link::holding::Hold;
 use crate::model::acceptance::{AcceptReport, Step, StepName, StepState};
 use crate::model::phrase::{Phrase, phrase};
-use crate::model::probe::{ReadFrom, Verdict, WaitKind, WaitedRead};
+use crate::model::probe::{ReadFrom, Seen, Verdict, WaitKind, WaitedRead};
 use crate::model::trouble::{Trouble, TroubleKind};
 
 /// Writes of step 2 at most, and how long it tries.
@@ -50,7 +50,7 @@ pub fn run(task: &AcceptTask, desk: &Desk) -> AcceptReport {
         let result = match name {
             StepName::Write => write(task, &mut sessions),
             StepName::PlainCanBeOld => plain_can_be_old(task, &mut sessions, desk),
-            StepName::WaitedIsNew => waited_is_new(task, &mut sessions),
+            StepName::WaitedIsNew => waited_is_new(task, &mut sessions, desk),
             StepName::TimeoutToSource => timeout_to_source(task, &mut sessions, desk),
             StepName::NothingLeaks => nothing_leaks(task, &mut sessions, desk),
         };
@@ -116,7 +116,7 @@ fn plain_can_be_old(task: &AcceptTask, sessions: &mut Sessions<'_>, desk: &Desk)
         };
         for replica in 0..sessions.replicas.len() {
             let name = &task.replicas[replica].name;
-            let seen = sessions.plain_read(replica);
+            let seen = plain_read(sessions, StepName::PlainCanBeOld, replica, &wrote, desk);
             if let Some(caught) = seen.and_then(|seen| evidence::caught(name, &wrote, &seen)) {
                 let tried = phrase("accept.saw.caught_at").with("tries", u64::from(tries));
                 return (StepState::Passed, vec![tried, caught]);
@@ -147,8 +147,7 @@ fn old_while_held(task: &AcceptTask, sessions: &mut Sessions<'_>, desk: &Desk) -
             Ok(wrote) => wrote,
             Err(why) => return (StepState::Failed, evidence::trouble(&why)),
         };
-        let caught = sessions
-            .plain_read(replica)
+        let caught = plain_read(sessions, StepName::PlainCanBeOld, replica, &wrote, desk)
             .and_then(|read| evidence::caught(name, &wrote, &read));
         seen.push(let_go(held, name));
         seen.push(evidence::caught_up(
@@ -164,7 +163,7 @@ fn old_while_held(task: &AcceptTask, sessions: &mut Sessions<'_>, desk: &Desk) -
 }
 
 /// Step 3: on every replica, on the connection that waited, which is another one than that of the plain reads.
-fn waited_is_new(task: &AcceptTask, sessions: &mut Sessions<'_>) -> Done {
+fn waited_is_new(task: &AcceptTask, sessions: &mut Sessions<'_>, desk: &Desk) -> Done {
     if task.replicas.is_empty() {
         return not_run("accept.why.no_replica");
     }
@@ -181,9 +180,8 @@ fn waited_is_new(task: &AcceptTask, sessions: &mut Sessions<'_>) -> Done {
             Ok(wrote) => wrote,
             Err(why) => return (StepState::Failed, evidence::trouble(&why)),
         };
-        let Some(waited) = sessions.waited_read(replica, &wrote) else {
-            continue;
-        };
+        let waited = waited_read(sessions, StepName::WaitedIsNew, replica, &wrote, desk);
+        let Some(waited) = waited else { continue };
         seen.push(evidence::waited(name, &wrote, &waited));
         if !is_new_from_replica(&wrote, &waited) {
             state = StepState::Failed;
@@ -244,8 +242,9 @@ fn timeout_of(task: &AcceptTask, sessions: &mut Sessions<'_>, replica: usize, de
         Ok(wrote) => wrote,
         Err(why) => return (StepState::Failed, evidence::trouble(&why)),
     };
-    let plain = sessions.plain_read(replica);
-    let waited = sessions.waited_read(replica, &wrote);
+    let step = StepName::TimeoutToSource;
+    let plain = plain_read(sessions, step, replica, &wrote, desk);
+    let waited = waited_read(sessions, step, replica, &wrote, desk);
     let mut seen = vec![let_go(held, name)];
     seen.extend(plain.and_then(|plain| evidence::caught(name, &wrote, &plain)));
     seen.extend(waited.as_ref().map(|w| evidence::waited(name, &wrote, w)));
@@ -272,6 +271,35 @@ fn state_of(why: &Trouble) -> StepState {
         _ if not_tried => StepState::NotRun,
         _ => StepState::Failed,
     }
+}
+
+fn plain_read(
+    sessions: &mut Sessions<'_>,
+    step: StepName,
+    replica: usize,
+    wrote: &Wrote,
+    desk: &Desk,
+) -> Option<Seen> {
+    let seen = sessions.plain_read(replica)?;
+    let name = &sessions.replicas[replica].server.name;
+    desk.record(step, records::plain(name, replica, wrote, &seen));
+    Some(seen)
+}
+
+fn waited_read(
+    sessions: &mut Sessions<'_>,
+    step: StepName,
+    replica: usize,
+    wrote: &Wrote,
+    desk: &Desk,
+) -> Option<WaitedRead> {
+    let waited = sessions.waited_read(replica, wrote)?;
+    let servers = [
+        sessions.source_name(),
+        sessions.replicas[replica].server.name.as_str(),
+    ];
+    desk.record(step, records::waited(servers, replica, wrote, &waited));
+    Some(waited)
 }
 
 fn hold(task: &AcceptTask, replica: usize, desk: &Desk) -> Result<Box<dyn Hold>, Trouble> {
@@ -309,6 +337,7 @@ fn nothing_leaks(task: &AcceptTask, sessions: &mut Sessions<'_>, desk: &Desk) ->
             source: task.source.dial.as_ref(),
             replica: task.replicas[replica].dial.as_ref(),
             schema: &task.plan.schema,
+            names: [&writes.name, &task.replicas[replica].name],
             row: sessions.drift_row(),
             rounds: DRIFT_ROUNDS,
         },
@@ -318,6 +347,9 @@ fn nothing_leaks(task: &AcceptTask, sessions: &mut Sessions<'_>, desk: &Desk) ->
         Err(why) => (StepState::Failed, evidence::trouble(&why)),
         Ok(report) => {
             desk.tell(AcceptEvent::Drifted(report.table()));
+            for recorded in &report.records {
+                desk.record(StepName::NothingLeaks, recorded.clone());
+            }
             // Where the careless side shows nothing, the test sees nothing.
             let shows = report.sloppy.drifted() && !report.binding.by_kind.stayed();
             let clean = !report.strict.drifted() && report.binding.bound.stayed();

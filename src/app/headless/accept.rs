@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{RecvTimeoutError, bounded};
 
+use super::accept_records;
 use super::accept_report::{self, Circumstances};
 use super::probe::sql_text;
 use super::{FAILED, NOT_ALLOWED, Summoned};
@@ -19,7 +20,7 @@ use crate::app::cli::{AcceptArgs, Given};
 use crate::app::dialing;
 use crate::app::probing::prepare::source;
 use crate::link::clock;
-use crate::model::acceptance::{AcceptReport, AcceptVerdict, Step};
+use crate::model::acceptance::{AcceptReport, AcceptVerdict, Step, StepName};
 use crate::model::phrase::{Phrase, phrase};
 use crate::model::probe::{ListedStatement, On, ProbeId, ProbePlan, ServerState};
 use crate::model::profile::{
@@ -28,6 +29,7 @@ use crate::model::profile::{
 use crate::model::secret::Secret;
 use crate::model::trouble::Trouble;
 use crate::mysql::{holding, pooling};
+use crate::routing::record::Recorded;
 use crate::words::Catalogue;
 
 /// Not every step has passed.
@@ -225,7 +227,7 @@ fn follow(
     let began_at = clock::wall_clock();
     let source = task.source.name.clone();
     let replicas = task.replicas.iter().map(|r| r.name.clone()).collect();
-    let Some(report) = until_end(task, args, words)? else {
+    let Some((report, records)) = until_end(task, args, words)? else {
         return Ok(ExitCode::from(FAILED));
     };
     let at = Circumstances {
@@ -248,7 +250,13 @@ fn follow(
         eprintln!("replicascope: {left}");
     }
     if let Some(file) = &args.markdown {
-        write_report(file, &accept_report::markdown(&report, &at, words))?;
+        write_report(
+            file,
+            &accept_report::markdown(&report, &records, &at, words),
+        )?;
+    }
+    if let Some(file) = &args.records {
+        write_records(file, &records)?;
     }
     Ok(match report.verdict() {
         AcceptVerdict::Passed => ExitCode::SUCCESS,
@@ -256,25 +264,29 @@ fn follow(
     })
 }
 
+type Records = Vec<(StepName, Recorded)>;
+
 /// Tells each step as it comes. `None`: it did not end in time after Ctrl+C.
 fn until_end(
     task: AcceptTask,
     args: &AcceptArgs,
     words: &Catalogue,
-) -> Result<Option<AcceptReport>, Phrase> {
+) -> Result<Option<(AcceptReport, Records)>, Phrase> {
     let (sender, events) = bounded(EVENTS_IN_FLIGHT);
     let goodbye = GOODBYE + task.plan.wait_limit.to_duration();
     let mut acceptance = Acceptance::start(task, sender)
         .map_err(|error| phrase("cli.no_thread").with("reason", error.to_string()))?;
     let mut stopping: Option<Instant> = None;
+    let mut records = Records::new();
     loop {
         if super::interrupted() && stopping.is_none() {
             acceptance.stop();
             stopping = Some(Instant::now() + goodbye);
         }
         match events.recv_timeout(ATTENTION) {
-            Ok(AcceptEvent::Ended(report)) => return Ok(Some(report)),
+            Ok(AcceptEvent::Ended(report)) => return Ok(Some((report, records))),
             Ok(AcceptEvent::Done(step)) if !args.json => print(&told(&step, words))?,
+            Ok(AcceptEvent::Recorded(step, recorded)) => records.push((step, *recorded)),
             Ok(AcceptEvent::Does(what)) => eprintln!("{}", words.say(&what)),
             Ok(AcceptEvent::Begins(_) | AcceptEvent::Drifted(_) | AcceptEvent::Done(_)) => {}
             Err(RecvTimeoutError::Timeout) => {
@@ -310,11 +322,25 @@ pub fn environment(environment: Environment) -> &'static str {
 }
 
 fn write_report(file: &Path, text: &str) -> Result<(), Phrase> {
-    std::fs::write(file, text).map_err(|error| {
-        phrase("accept.cli.no_report")
-            .with("path", file.display().to_string())
-            .with("reason", error.to_string())
-    })
+    std::fs::write(file, text).map_err(|error| no_report(file, &error))
+}
+
+fn write_records(file: &Path, records: &Records) -> Result<(), Phrase> {
+    let is_csv = file.extension().is_some_and(|end| end == "csv");
+    let opened = std::fs::File::create(file).map_err(|error| no_report(file, &error))?;
+    let mut out = io::BufWriter::new(opened);
+    match is_csv {
+        true => accept_records::write_csv(&mut out, records),
+        false => accept_records::write_json(&mut out, records),
+    }
+    .and_then(|()| out.flush())
+    .map_err(|error| no_report(file, &error))
+}
+
+fn no_report(file: &Path, error: &io::Error) -> Phrase {
+    phrase("accept.cli.no_report")
+        .with("path", file.display().to_string())
+        .with("reason", error.to_string())
 }
 
 fn print(text: &str) -> Result<(), Phrase> {

@@ -4,8 +4,10 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use crate::model::acceptance::{AcceptReport, Step};
+use super::accept_records;
+use crate::model::acceptance::{AcceptReport, Step, StepName};
 use crate::model::time::{Moment, Span};
+use crate::routing::record::Recorded;
 use crate::words::{Catalogue, Language};
 
 #[derive(Debug, Serialize)]
@@ -51,7 +53,12 @@ pub struct Circumstances {
     pub took: Span,
 }
 
-pub fn markdown(report: &AcceptReport, at: &Circumstances, words: &Catalogue) -> String {
+pub fn markdown(
+    report: &AcceptReport,
+    records: &[(StepName, Recorded)],
+    at: &Circumstances,
+    words: &Catalogue,
+) -> String {
     let mut text = format!("# {}\n\n", words.text("accept.report.title"));
     let mut fact = |key, value: &str| {
         // Writing to a String cannot fail.
@@ -88,10 +95,30 @@ pub fn markdown(report: &AcceptReport, at: &Circumstances, words: &Catalogue) ->
             let _ = writeln!(text, "- {}", escaped(&sentence));
         }
     }
+    requests(&mut text, records, words);
     if let Some(sentence) = clean_up(report, words) {
         let _ = writeln!(text, "\n{}", escaped(&sentence));
     }
     text
+}
+
+/// Who was to blame, and how often; the records themselves are a file of their own.
+fn requests(text: &mut String, records: &[(StepName, Recorded)], words: &Catalogue) {
+    if records.is_empty() {
+        return;
+    }
+    let _ = writeln!(
+        text,
+        "\n## {}\n\n| | {} | {} |\n|---|--:|--:|",
+        words.text("acceptance.records.title"),
+        words.text("acceptance.records.routed"),
+        words.text("acceptance.records.careless"),
+    );
+    for (blame, careful, careless) in accept_records::blames(records) {
+        let blame = escaped(&words.say(&blame.phrase()));
+        let (careful, careless) = (words.count(careful), words.count(careless));
+        let _ = writeln!(text, "| {blame} | {careful} | {careless} |");
+    }
 }
 
 /// What became of our rows.
@@ -128,7 +155,7 @@ fn utc(moment: Moment) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::acceptance::{StepName, StepState};
+    use crate::model::acceptance::StepState;
     use crate::model::phrase::phrase;
 
     fn report() -> AcceptReport {
@@ -167,7 +194,7 @@ mod tests {
             took: Span::from_secs(3),
         };
         for language in Language::ALL {
-            let text = markdown(&report(), &at, Catalogue::of(language));
+            let text = markdown(&report(), &[], &at, Catalogue::of(language));
             assert!(text.contains("a\\|b \\*c\\*"), "{text}");
             assert!(text.contains("Shop\\_EU"), "{text}");
             assert!(text.contains("2001-09-09 01:46:40 UTC"), "{text}");

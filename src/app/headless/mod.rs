@@ -1,9 +1,12 @@
 //! The commands for people without a display: the same threads, the same store, the same rules.
 
 pub mod accept;
+pub mod accept_records;
 pub mod accept_report;
 pub mod check;
 pub mod json;
+pub mod lab;
+pub mod lesson;
 pub mod probe;
 pub mod probe_json;
 pub mod route;
@@ -18,7 +21,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::cli::Selection;
 use super::conductor::Conductor;
 use super::probing::prepare;
-use super::{dialing, secrets, selection};
+use super::{dialing, secrets, selection, signals};
 use crate::link::probing::ProbeDial;
 use crate::model::phrase::{Phrase, phrase};
 use crate::model::probe::{ProbePlan, ServerState};
@@ -27,7 +30,7 @@ use crate::model::secret::Secret;
 use crate::model::trouble::Trouble;
 use crate::words::Catalogue;
 
-/// Set by Ctrl+C and SIGTERM: end politely.
+/// Set when we are told to end: politely.
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
 pub fn interrupted() -> bool {
@@ -50,8 +53,7 @@ fn start_profile(
     selection: &Selection,
     words: &Catalogue,
 ) -> Result<(Conductor, TopologyProfile), Phrase> {
-    // A second handler cannot be set; then the first one does.
-    let _ = ctrlc::set_handler(interrupt);
+    signals::when_told_to_end(interrupt);
     let passwords = secrets::resolve(&profile, selection.password_file.as_deref(), words)?;
     let mut conductor = Conductor::default();
     for server in &profile.servers {
@@ -87,8 +89,7 @@ struct Summoned {
 /// Finds the topology and its passwords, and asks every server how it stands.
 fn summon(selection: &Selection, plan: &ProbePlan, words: &Catalogue) -> Result<Summoned, Phrase> {
     let profile = selection::profile_of(selection)?;
-    // A second handler cannot be set; then the first one does.
-    let _ = ctrlc::set_handler(interrupt);
+    signals::when_told_to_end(interrupt);
     let passwords = secrets::resolve(&profile, selection.password_file.as_deref(), words)?;
     let dials: Vec<Arc<dyn ProbeDial>> = profile
         .servers

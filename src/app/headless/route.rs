@@ -9,27 +9,30 @@ use super::probe::{confirmed, show_sql};
 use super::route_json;
 use super::{FAILED, NOT_ALLOWED, Summoned};
 use crate::app::cli::RouteArgs;
-use crate::app::comparing::{Comparing, Servers};
+use crate::app::comparing::{ComparePlan, Comparing, Servers};
 use crate::app::conductor::Conductor;
 use crate::app::dialing;
+use crate::app::kept;
 use crate::app::probing::prepare;
 use crate::link::clock;
 use crate::link::probing::ProbeDial;
 use crate::model::phrase::{Phrase, phrase};
 use crate::model::probe::Met;
-use crate::model::profile::{TopologyProfile, WritePermission};
+use crate::model::profile::{ServerId, TopologyProfile, WritePermission};
 use crate::model::server::WatchId;
 use crate::model::time::Span;
 use crate::monitor::prober::{EndReason, ProbedServer};
 use crate::mysql::probing;
 use crate::routing::compare::{Outcome, Row};
 use crate::routing::decision::fallback_key;
+use crate::settings::paths;
+use crate::ui::routing::board::KeptRouting;
 use crate::words::{Catalogue, Language};
 
 /// Between two looks at what came in.
 const ATTENTION: Duration = Duration::from_millis(100);
-/// Readings come first, so that the rules have something to go by.
-const READINGS_WITHIN: Duration = Duration::from_secs(5);
+/// Readings come first, so that the rules have something to go by; the guards want two of them, three seconds apart.
+const READINGS_WITHIN: Duration = Duration::from_secs(8);
 /// How long the last looks and the clean-up may take after Ctrl+C.
 const GOODBYE: Duration = Duration::from_secs(8);
 
@@ -75,6 +78,12 @@ fn route(args: &RouteArgs, words: &Catalogue) -> Result<ExitCode, Phrase> {
         );
     }
     take_readings(&mut conductor, &profile);
+    let kept: KeptRouting = kept::read(paths::data_dir(), &profile.id);
+    let watch_of = |server: &ServerId| conductor.watch_of(&profile.id, server);
+    let plan = ComparePlan {
+        kinds: kept.kinds.routes(&watch_of),
+        ..plan
+    };
     let servers = servers(&profile, &dials, &watches, source);
     let comparing = Comparing::start(
         profile.id.clone(),
@@ -112,14 +121,15 @@ fn servers(
     }
 }
 
-/// Until the lag of every replica is known, or it is clear that it will not be.
+/// Until the lag of every replica is known and its guard has judged it, or it is clear that they will not.
 fn take_readings(conductor: &mut Conductor, profile: &TopologyProfile) {
     let until = Instant::now() + READINGS_WITHIN;
     while Instant::now() < until && !super::interrupted() {
         conductor.take_in_until(Instant::now() + ATTENTION);
         conductor.store.judge(clock::now());
         let views = conductor.store.replica_views(&profile.id);
-        if !views.is_empty() && views.iter().all(|view| view.lag.value().is_some()) {
+        let are_known = !views.is_empty() && views.iter().all(|view| view.lag.value().is_some());
+        if are_known && conductor.store.guards_are_settled(&profile.id) {
             return;
         }
     }

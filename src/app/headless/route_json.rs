@@ -74,15 +74,14 @@ struct Replica {
 }
 
 pub fn rule<'a>(row: &'a Row, words: &Catalogue) -> Rule<'a> {
-    let (promise, below) = match row.promise {
-        Promise::Strong => ("strong", None),
-        Promise::WhileLagIsBelow(window) => ("while_lag_is_below", Some(window.millis_f64())),
-        Promise::Nothing => ("none", None),
+    let below = match row.promise {
+        Promise::WhileLagIsBelow(window) => Some(window.millis_f64()),
+        Promise::Strong | Promise::Nothing => None,
     };
     Rule {
         rule: &row.code,
         name: words.say(&row.name),
-        promise,
+        promise: promise_code(row.promise),
         promise_below_ms: below,
         reads: row.reads,
         must_see: row.must_see,
@@ -95,6 +94,15 @@ pub fn rule<'a>(row: &'a Row, words: &Catalogue) -> Rule<'a> {
         source_share: row.source_share(),
         added: row.added.map(Spread::from),
         fallbacks: &row.fallbacks,
+    }
+}
+
+/// A stable name.
+pub fn promise_code(promise: Promise) -> &'static str {
+    match promise {
+        Promise::Strong => "strong",
+        Promise::WhileLagIsBelow(_) => "while_lag_is_below",
+        Promise::Nothing => "none",
     }
 }
 

@@ -1,9 +1,9 @@
 //! A probe's result as a file: what `replicascope probe --json` prints, or the same lines as CSV.
 
-use std::fs::OpenOptions;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
+use crate::app::files::{self, csv_field};
 use crate::app::headless::probe_json::{self, Line};
 use crate::model::phrase::{Phrase, phrase};
 use crate::ui::action::ExportFormat;
@@ -18,24 +18,14 @@ pub fn write(
     may_replace: bool,
     words: &Catalogue,
 ) -> Result<Phrase, Phrase> {
-    let failed = |error: io::Error| match error.kind() {
-        io::ErrorKind::AlreadyExists => phrase("probe_screen.export.exists"),
-        _ => phrase("probe_screen.export.failed").with("reason", error.to_string()),
-    };
-    let file = OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(may_replace)
-        .create_new(!may_replace)
-        .open(to)
-        .map_err(failed)?;
+    let file = files::create(to, may_replace)?;
     let mut out = BufWriter::new(file);
     match format {
         ExportFormat::Csv => csv(&mut out, view, words),
         ExportFormat::Json => json(&mut out, view, words),
     }
     .and_then(|()| out.flush())
-    .map_err(failed)?;
+    .map_err(|error| files::not_written(&error))?;
     let done = phrase("probe_screen.export.done").with("n", view.runs.len() as u64);
     Ok(done.with("path", to.display().to_string()))
 }
@@ -85,12 +75,12 @@ fn csv(out: &mut impl Write, view: &ProbeView, words: &Catalogue) -> io::Result<
 }
 
 fn csv_line(line: &Line<'_>) -> String {
-    let text = |value: Option<&str>| quoted(value.unwrap_or_default());
+    let text = |value: Option<&str>| csv_field(value.unwrap_or_default());
     let millis = |value: Option<f64>| value.map_or_else(String::new, |ms| format!("{ms:.3}"));
     let code = line.waited.code.map_or_else(String::new, |c| c.to_string());
     [
         line.run.to_string(),
-        quoted(line.server),
+        csv_field(line.server),
         line.flavour.to_owned(),
         text(line.gtid.as_deref()),
         text(line.gtid_from),
@@ -112,29 +102,9 @@ fn csv_line(line: &Line<'_>) -> String {
     .join(",")
 }
 
-/// RFC 4180; and a field that a spreadsheet would take for a formula is made text.
-fn quoted(field: &str) -> String {
-    let field = match field.chars().next() {
-        Some('=' | '+' | '-' | '@') => format!("'{field}"),
-        _ => field.to_owned(),
-    };
-    if field.contains([',', '"', '\n', '\r']) {
-        return format!("\"{}\"", field.replace('"', "\"\""));
-    }
-    field
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_field_with_commas_or_quotes_stays_one_field() {
-        assert_eq!(quoted("db-r1"), "db-r1");
-        assert_eq!(quoted("a,b"), "\"a,b\"");
-        assert_eq!(quoted("say \"x\""), "\"say \"\"x\"\"\"");
-        assert_eq!(quoted("=1+1"), "'=1+1");
-    }
 
     #[test]
     fn every_line_has_as_many_fields_as_the_heading() {

@@ -5,6 +5,7 @@ use crossbeam_channel::Sender;
 
 use super::disk::DiskJob;
 use super::{Answer, Report};
+use crate::model::lab::Recipe;
 use crate::ui::action::{ExportFormat, FilePurpose};
 use crate::ui::profiles::News;
 
@@ -51,6 +52,30 @@ fn choose(purpose: &FilePurpose) -> Option<std::path::PathBuf> {
             .add_filter("JSON", &["json"])
             .set_file_name("replicascope-probe.json")
             .save_file(),
-        FilePurpose::Field(_) => dialog.pick_file(),
+        FilePurpose::Comparison(ExportFormat::Csv) => dialog
+            .add_filter("CSV", &["csv"])
+            .set_file_name("replicascope-rules.csv")
+            .save_file(),
+        FilePurpose::Comparison(ExportFormat::Json) => dialog
+            .add_filter("JSON", &["json"])
+            .set_file_name("replicascope-rules.json")
+            .save_file(),
+        FilePurpose::Records(ExportFormat::Csv) => dialog
+            .add_filter("CSV", &["csv"])
+            .set_file_name("replicascope-requests.csv")
+            .save_file(),
+        FilePurpose::Records(ExportFormat::Json) => dialog
+            .add_filter("JSON", &["json"])
+            .set_file_name("replicascope-requests.json")
+            .save_file(),
+        FilePurpose::Recipe(recipe @ Recipe::Compose) => dialog
+            .add_filter("YAML", &["yaml", "yml"])
+            .set_file_name(recipe.file_name())
+            .save_file(),
+        FilePurpose::Recipe(recipe @ Recipe::Dbdeployer) => dialog
+            .add_filter("Shell", &["sh"])
+            .set_file_name(recipe.file_name())
+            .save_file(),
+        FilePurpose::LabServer | FilePurpose::Field(_) => dialog.pick_file(),
     }
 }

@@ -67,7 +67,7 @@ fn key() -> SecretKey {
 
 /// Polls until an event answers the question.
 fn until<R>(desk: &mut ProfileDesk, mut wanted: impl FnMut(&DeskEvent) -> Option<R>) -> R {
-    let give_up_at = Instant::now() + Duration::from_secs(10);
+    let give_up_at = Instant::now() + Duration::from_secs(30);
     let mut seen = Vec::new();
     loop {
         for event in desk.poll() {

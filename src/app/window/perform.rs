@@ -4,16 +4,16 @@ use std::time::Duration;
 
 use eframe::egui::{self, ViewportCommand};
 
-use super::routing::Wanted;
 use super::{App, DeskEvent};
-use crate::app::dialing;
+use crate::app::dialing::{self, AcceptAccount};
 use crate::link::clock;
+use crate::model::lab::is_lab_topology;
 use crate::model::phrase::{Phrase, phrase};
 use crate::model::preferences::{ZOOM_MAX, ZOOM_MIN};
-use crate::model::probe::ProbePlan;
-use crate::model::profile::{Intervals, ServerId, TopologyId, TopologyProfile, WritePermission};
+use crate::model::profile::{Intervals, ServerId, TopologyId};
 use crate::model::secret::Secret;
 use crate::model::time::Span;
+use crate::ui::Frame;
 use crate::ui::action::{Action, Screen};
 use crate::ui::widgets::Sign;
 
@@ -31,10 +31,20 @@ impl App {
         let Some(action) = self.perform_acceptance(action) else {
             return;
         };
+        let Some(action) = self.perform_lab(ctx, action) else {
+            return;
+        };
+        let Some(action) = self.perform_comparison(action) else {
+            return;
+        };
+        let Some(action) = self.perform_probe(action) else {
+            return;
+        };
         match action {
             Action::Open(topology) => self.open(&topology),
             Action::Close(topology) => self.close_topology(&topology),
             Action::Show(screen) => self.show(screen),
+            Action::AddTopology => self.add_topology(),
             Action::Select { topology, server } => {
                 self.topology = Some(topology);
                 self.server = Some(server);
@@ -42,26 +52,9 @@ impl App {
             Action::PollNow(topology) => self.conductor.poll_now(&topology),
             Action::Pause(pause) => self.pause(pause),
             Action::PollEvery { topology, interval } => self.poll_every(&topology, interval),
-            Action::Compare {
-                topology,
-                length,
-                rate,
-                spare_per_second,
-                typed_name,
-            } => self.start_comparing(Wanted {
-                topology,
-                length,
-                rate,
-                spare_per_second,
-                typed_name,
-            }),
-            Action::StopComparing => {
-                if let Some(comparing) = &self.comparing {
-                    comparing.stop();
-                }
-            }
             Action::Copy(text) => ctx.copy_text(text),
             Action::Language(choice) => {
+                self.language = None;
                 self.preferences.language = choice;
                 self.preferences_changed(ctx);
             }
@@ -73,63 +66,9 @@ impl App {
                 self.preferences.zoom = zoom.clamp(ZOOM_MIN, ZOOM_MAX);
                 self.preferences_changed(ctx);
             }
-            Action::DescribeProbe { topology, plan } => self.describe_probe(&topology, plan),
-            Action::EnableWrites {
-                topology,
-                typed,
-                remember,
-            } => self.enable_writes(&topology, &typed, remember),
-            Action::StartProbe {
-                topology,
-                plan,
-                replica,
-            } => {
-                if self.accepting.board.running().is_some() {
-                    let why = phrase("acceptance.refused.running");
-                    self.probing.board.refused.insert(topology, why);
-                } else if let Some(profile) = self.profiles.iter().find(|p| p.id == topology) {
-                    self.probing.start(profile, plan, replica.as_ref());
-                }
-            }
-            Action::StopProbe => self.probing.stop(),
-            Action::SaveProbe { topology, name } => self.probing.keep(&topology, &name),
-            Action::ExportProbe {
-                topology,
-                format,
-                to,
-                may_replace,
-            } => {
-                let words = self.words();
-                self.probing
-                    .export(&topology, format, to, may_replace, words);
-            }
             Action::Quit => ctx.send_viewport_cmd(ViewportCommand::Close),
             // the desk's own; it has taken them
             _ => {}
-        }
-    }
-
-    fn describe_probe(&mut self, topology: &TopologyId, plan: ProbePlan) {
-        let Some(profile) = self.profiles.iter().find(|p| p.id == *topology) else {
-            return;
-        };
-        let servers = self.conductor.store.servers_of(topology);
-        let known = servers.filter_map(|server| Some(server.last_known.as_ref()?.product.clone()));
-        self.probing.describe(profile, plan, known);
-    }
-
-    /// A refusal stands on the screen that asked.
-    fn enable_writes(&mut self, topology: &TopologyId, typed: &str, remember: bool) {
-        let Some(profile) = self.profiles.iter().find(|p| p.id == *topology) else {
-            return;
-        };
-        let enabled = self.probing.enable(profile, typed);
-        if enabled && remember && profile.writes != WritePermission::Allowed {
-            let profile = TopologyProfile {
-                writes: WritePermission::Allowed,
-                ..profile.clone()
-            };
-            self.desk.perform(Action::SaveProfile(profile));
         }
     }
 
@@ -140,6 +79,21 @@ impl App {
         {
             self.server = self.first_server(&topology);
         }
+    }
+
+    /// What was typed for another topology is asked about first.
+    fn add_topology(&mut self) {
+        self.show(Screen::Profiles);
+        let words = self.words();
+        self.screens.add_topology(&Frame {
+            store: &self.conductor.store,
+            now: clock::now(),
+            words,
+            profiles: &self.profiles,
+            preferences: &self.preferences,
+            topology: self.topology.as_ref(),
+            server: self.server.as_ref(),
+        });
     }
 
     fn preferences_changed(&mut self, ctx: &egui::Context) {
@@ -153,7 +107,8 @@ impl App {
             self.server = None;
             self.topology = Some(topology.clone());
         }
-        if self.preferences.last_topology.as_ref() != Some(topology) {
+        // a lab's is gone by the next start
+        if self.preferences.last_topology.as_ref() != Some(topology) && !is_lab_topology(topology) {
             self.preferences.last_topology = Some(topology.clone());
             self.keep_preferences();
         }
@@ -162,7 +117,7 @@ impl App {
         }
     }
 
-    fn close_topology(&mut self, topology: &TopologyId) {
+    pub(super) fn close_topology(&mut self, topology: &TopologyId) {
         self.pause(false);
         self.probing.forget(topology);
         self.accepting.forget(topology);
@@ -250,8 +205,13 @@ impl App {
         let dial = dialing::dialer(&profile, profile_of_server, secret);
         let probe_dial = dialing::probe_dialer(&profile, profile_of_server, secret);
         self.probing.know(topology, server, probe_dial);
-        let accept_dial = dialing::accept_dialer(&profile, profile_of_server, secret);
-        self.accepting.know(topology, server, accept_dial);
+        self.compare_desk.bring(topology);
+        let account = AcceptAccount {
+            topology: profile.clone(),
+            server: profile_of_server.clone(),
+            secret: secret.cloned(),
+        };
+        self.accepting.know(topology, server, account);
         match self.conductor.watch(&profile, profile_of_server, dial) {
             Ok(_) => {
                 self.pace.began(clock::now());

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::App;
+use crate::app::comparing::desk::Export;
 use crate::app::comparing::{ComparePlan, Comparing, Servers};
 use crate::app::probing::prepare;
 use crate::link::clock;
@@ -14,24 +15,25 @@ use crate::model::server::Product;
 use crate::model::time::{Moment, Span};
 use crate::monitor::prober::{EndReason, ProbedServer};
 use crate::mysql::probing;
-use crate::ui::action::Screen;
-use crate::ui::routing::Report;
+use crate::routing::compare::Outcome;
+use crate::ui::action::{Action, Screen};
+use crate::ui::routing::{Report, SqlShown};
 use crate::ui::widgets::Sign;
 
 /// While it runs, what was seen so far is judged this often.
 const JUDGE_EVERY: Span = Span::from_secs(2);
 
 /// What the person chose.
-pub struct Wanted {
-    pub topology: TopologyId,
-    pub length: Span,
-    pub rate: u32,
-    pub spare_per_second: Option<u32>,
-    pub typed_name: String,
+struct Wanted {
+    topology: TopologyId,
+    length: Span,
+    rate: u32,
+    spare_per_second: Option<u32>,
+    typed_name: String,
 }
 
 impl App {
-    pub(super) fn start_comparing(&mut self, wanted: Wanted) {
+    fn start_comparing(&mut self, wanted: Wanted) {
         if let Err(why) = self.try_to_compare(wanted) {
             self.say(Sign::Critical, &why);
         }
@@ -56,7 +58,10 @@ impl App {
         {
             return Err(phrase("probe.cli.not_confirmed"));
         }
+        let kept = self.screens.routing.board.kept.get(&profile.id);
+        let kinds = kept.map(|kept| kept.kinds.clone()).unwrap_or_default();
         let plan = ComparePlan {
+            kinds: kinds.routes(&|server| self.conductor.watch_of(&profile.id, server)),
             length: wanted.length,
             rate: wanted.rate,
             spare_per_second: wanted.spare_per_second.map(f64::from),
@@ -76,9 +81,95 @@ impl App {
         )
         .map_err(|error| phrase("window.no_thread").with("reason", error.to_string()))?;
         self.pause(false);
+        self.keep_the_last_result();
         self.comparing = Some(comparing);
+        self.teaching.compare_started = Some(clock::now());
         self.tell_comparison(clock::now());
         Ok(())
+    }
+
+    /// Of the topology whose report is on show; `None` while it is not whole.
+    fn result(&self, topology: &TopologyId) -> Option<(Outcome, Moment)> {
+        let report = self.screens.routing.report.as_ref()?;
+        let whole = report.topology == *topology && !report.is_running;
+        report
+            .outcome
+            .clone()
+            .filter(|_| whole)
+            .map(|outcome| (outcome, report.at))
+    }
+
+    fn keep_the_last_result(&mut self) {
+        let Some(report) = &self.screens.routing.report else {
+            return;
+        };
+        let topology = report.topology.clone();
+        if let Some((outcome, at)) = self.result(&topology) {
+            let board = &mut self.screens.routing.board;
+            self.compare_desk
+                .keep_unnamed(board, &topology, (&outcome, at));
+        }
+    }
+
+    pub(super) fn perform_comparison(&mut self, action: Action) -> Option<Action> {
+        match action {
+            Action::Compare {
+                topology,
+                length,
+                rate,
+                spare_per_second,
+                typed_name,
+            } => self.start_comparing(Wanted {
+                topology,
+                length,
+                rate,
+                spare_per_second,
+                typed_name,
+            }),
+            Action::StopComparing => {
+                if let Some(comparing) = &self.comparing {
+                    comparing.stop();
+                }
+            }
+            Action::KeepKinds(topology) => {
+                self.compare_desk
+                    .save(&self.screens.routing.board, &topology);
+            }
+            Action::SaveComparison { topology, name } => {
+                if let Some((outcome, at)) = self.result(&topology) {
+                    let board = &mut self.screens.routing.board;
+                    self.compare_desk
+                        .keep(board, &topology, (&outcome, at), &name);
+                }
+            }
+            Action::ExportComparison {
+                topology,
+                format,
+                to,
+                may_replace,
+            } => {
+                let file = Export {
+                    format,
+                    to,
+                    may_replace,
+                };
+                self.export_comparison(&topology, file);
+            }
+            other => return Some(other),
+        }
+        None
+    }
+
+    fn export_comparison(&mut self, topology: &TopologyId, file: Export) {
+        let Some((outcome, _)) = self.result(topology) else {
+            return;
+        };
+        let comparing = self.comparing.as_ref();
+        let end = comparing
+            .filter(|comparing| comparing.topology == *topology)
+            .and_then(|comparing| comparing.end.clone());
+        let board = &mut self.screens.routing.board;
+        self.compare_desk.export(board, outcome, end, file);
     }
 
     /// The source by what was seen, or as the profile has it; and the watched replicas.
@@ -170,9 +261,12 @@ impl App {
             return;
         };
         let known = &self.screens.routing.sql;
-        if known.as_ref().is_some_and(|(of, _)| *of == topology) {
+        if known.as_ref().is_some_and(|sql| sql.topology == topology) {
             return;
         }
+        let Some(profile) = self.profile(&topology).cloned() else {
+            return;
+        };
         let plan = ComparePlan::default().probe_plan();
         let known = self.conductor.store.servers_of(&topology);
         let known = known.filter_map(|server| server.last_known.as_ref());
@@ -189,7 +283,11 @@ impl App {
                 text += &format!("/* {on} */ {}\n", listed.sql);
             }
         }
-        self.screens.routing.sql = Some((topology, text));
+        self.screens.routing.sql = Some(SqlShown {
+            topology,
+            statements: text,
+            grant: prepare::grant(&plan, &profile),
+        });
     }
 }
 

@@ -11,6 +11,7 @@
 use super::Rule;
 use crate::health::facts::{ChannelFacts, Facts, ServerFacts};
 use crate::health::judgement::{Draft, Judgement, Place, Say, of_channels};
+use crate::model::dialect::{Dialect, SECONDS_BEHIND};
 use crate::model::finding::Severity;
 use crate::model::lag::{LagView, Method};
 use crate::model::phrase::phrase;
@@ -69,7 +70,14 @@ fn judge(place: &Place<'_, '_>) -> Say {
     let seconds = view
         .method(Method::SecondsBehind)
         .and_then(|reading| reading.value())
-        .map(|value| phrase("evidence.seconds_behind").with("value", value));
+        .map(|value| {
+            phrase("evidence.seconds_behind")
+                .with(
+                    "column",
+                    Dialect::of_product(&place.sample.product).name(SECONDS_BEHIND),
+                )
+                .with("value", value)
+        });
     let cause = view
         .cause
         .as_ref()
@@ -108,7 +116,9 @@ mod tests {
         );
         assert_eq!(
             found.evidence,
-            [phrase("evidence.seconds_behind").with("value", Span::ZERO)]
+            [phrase("evidence.seconds_behind")
+                .with("column", "Seconds_Behind_Source")
+                .with("value", Span::ZERO)]
         );
     }
 

@@ -139,7 +139,7 @@ mod tests {
     #[test]
     fn when_beats_arrive_somebody_else_writes_them() {
         let mut town = town("DISABLED");
-        town.about_channel().heartbeat_ages = vec![Span::from_millis(300)];
+        town.about_channel().heartbeat_ages = vec![(NOW, Span::from_millis(300))];
         assert_eq!(raised(&town, &RULE), []);
         town.about_channel().writer_silent_for = Some(Span::from_secs(9));
         assert_eq!(raised(&town, &RULE).len(), 1);

@@ -170,7 +170,9 @@ mod tests {
     fn r25_a_lag_that_smells_of_a_time_zone_is_not_called_late() {
         let mut town = source_and_replica();
         town.about_channel().lag = lag_by(Method::Heartbeat, Span::from_secs(7_200));
-        town.about_channel().heartbeat_ages = vec![Span::from_millis(7_200_051); 5];
+        town.about_channel().heartbeat_ages = (0..5)
+            .map(|n| (secs_ago(5 - n), Span::from_millis(7_200_051)))
+            .collect();
         assert_eq!(cannot_tell(&town, &RULE), ["lamp.time_zone_suspected"]);
     }
 }

@@ -11,6 +11,7 @@ use super::Rule;
 use crate::health::facts::Facts;
 use crate::health::judgement::{Draft, Judgement, Place, Say, of_channels};
 use crate::lag::verdict::{contradicts, method_name};
+use crate::model::dialect::{Dialect, SECONDS_BEHIND};
 use crate::model::finding::Severity;
 use crate::model::lag::{Method, Reading};
 use crate::model::phrase::phrase;
@@ -28,6 +29,7 @@ fn ask(code: &'static str, facts: &Facts<'_>) -> Vec<Judgement> {
 
 fn judge(place: &Place<'_, '_>) -> Say {
     let view = &place.channel.lag;
+    let dialect = Dialect::of_product(&place.sample.product);
     let best = match &view.headline {
         Reading::Measured(best) if best.method != Method::SecondsBehind => best,
         Reading::Measured(_) => return Say::Fine,
@@ -39,8 +41,9 @@ fn judge(place: &Place<'_, '_>) -> Say {
     match seconds.and_then(Reading::measured) {
         Some(seconds) if contradicts(best, seconds) => {
             let text = phrase("finding.seconds_behind_contradicted.text")
+                .with("column", dialect.name(SECONDS_BEHIND))
                 .with("seconds", seconds.value)
-                .with("method", method_name(best.method))
+                .with("method", method_name(best.method, dialect))
                 .with("value", best.value);
             Draft::new(Severity::Info, text)
                 .evidence([view.verdict.clone()])
@@ -61,6 +64,7 @@ fn judge(place: &Place<'_, '_>) -> Say {
 mod tests {
     use super::*;
     use crate::health::build::*;
+    use crate::model::server::Product;
     use crate::model::time::Span;
 
     fn asked(best: Span, seconds: i64) -> &'static str {
@@ -78,5 +82,20 @@ mod tests {
         assert_eq!(asked(Span::from_secs(14 * 3600), 0), key);
         assert_eq!(asked(Span::from_millis(400), 10_368_000), key);
         assert_eq!(asked(Span::from_millis(400), 1), "", "its own rounding");
+    }
+
+    #[test]
+    fn the_column_has_the_name_the_server_gives_it() {
+        let mut town = source_and_replica();
+        town.replica().sample().product = Product::from_text("10.11.6-MariaDB", "Debian");
+        let mut view = lag_by(Method::Heartbeat, Span::from_secs(60));
+        set_method(
+            &mut view,
+            Method::SecondsBehind,
+            measured(Method::SecondsBehind, Span::ZERO),
+        );
+        town.about_channel().lag = view;
+        let column = raised(&town, &RULE)[0].text.arg("column").cloned();
+        assert_eq!(column, Some("Seconds_Behind_Master".into()));
     }
 }

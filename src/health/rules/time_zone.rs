@@ -3,9 +3,9 @@
 //! Sees: "Heartbeat is off by 2 h: time-zone setting?"
 //! Why: hours of lag that are none, or a real lag hidden behind them (T-2).
 //! What to do: say in the profile whether the stamps are UTC or the writer's local time.
-//! Decided: the age is within 2 s of a whole multiple of 15 min and was so, unmoving, at five polls (R25). A real lag of
-//! that size moves: it grows or is caught up.
-//! Can't tell: fewer than five ages known.
+//! Decided: the age is within 2 s of a whole multiple of 15 min and was so, unmoving, for 4 s and at five polls (R25),
+//! however often is polled. A real lag of that size moves: it grows by a second a second, or is caught up.
+//! Can't tell: fewer ages known, or for a shorter time.
 
 use super::Rule;
 use crate::health::facts::{ChannelFacts, Facts};
@@ -21,6 +21,8 @@ pub const RULE: Rule = Rule {
 };
 
 const POLLS: usize = 5;
+/// In which a growing lag would leave [`STABLE_WITHIN`] twice over; five polls at the usual interval.
+const STEADY_FOR: Span = Span::from_secs(4);
 const STABLE_WITHIN: Span = Span::from_secs(2);
 
 fn ask(code: &'static str, facts: &Facts<'_>) -> Vec<Judgement> {
@@ -28,24 +30,30 @@ fn ask(code: &'static str, facts: &Facts<'_>) -> Vec<Judgement> {
 }
 
 pub fn is_suspected(channel: &ChannelFacts<'_>) -> bool {
+    steady_for(channel).is_some()
+}
+
+/// How long the age has been at a suspicious value without moving, when that is long enough.
+fn steady_for(channel: &ChannelFacts<'_>) -> Option<Span> {
     let ages = channel.heartbeat_ages;
-    let (Some(least), Some(most)) = (ages.iter().min(), ages.iter().max()) else {
-        return false;
-    };
-    ages.len() >= POLLS
-        && *most - *least <= STABLE_WITHIN
-        && ages.iter().copied().all(smells_of_time_zone)
+    let (first, last) = (ages.first()?, ages.last()?);
+    let least = ages.iter().map(|(_, age)| *age).min()?;
+    let most = ages.iter().map(|(_, age)| *age).max()?;
+    let steady = last.0.since(first.0);
+    let is_steady = ages.len() >= POLLS && steady >= STEADY_FOR && most - least <= STABLE_WITHIN;
+    (is_steady && ages.iter().all(|(_, age)| smells_of_time_zone(*age))).then_some(steady)
 }
 
 fn judge(place: &Place<'_, '_>) -> Say {
-    if !is_suspected(place.channel) {
+    let Some(steady) = steady_for(place.channel) else {
         return Say::Fine;
-    }
-    let off_by = place.channel.heartbeat_ages.last().copied();
+    };
+    let off_by = place.channel.heartbeat_ages.last().map(|(_, age)| *age);
     Draft::new(
         Severity::Warning,
         phrase("finding.time_zone.text").with("by", off_by.unwrap_or(Span::ZERO).abs()),
     )
+    .evidence([phrase("evidence.steady_for").with("for", steady)])
     .advice("finding.time_zone.advice")
     .say()
 }
@@ -56,9 +64,14 @@ mod tests {
     use crate::health::build::*;
 
     fn asked(ages_ms: &[i64]) -> &'static str {
+        asked_every(1_000, ages_ms)
+    }
+
+    fn asked_every(interval_ms: i64, ages_ms: &[i64]) -> &'static str {
         let mut town = source_and_replica();
-        town.about_channel().heartbeat_ages =
-            ages_ms.iter().map(|ms| Span::from_millis(*ms)).collect();
+        let polls = (0..).map(|n| NOW + Span::from_millis(interval_ms * n));
+        let ages = ages_ms.iter().map(|ms| Span::from_millis(*ms));
+        town.about_channel().heartbeat_ages = polls.zip(ages).collect();
         raised_key(&town, &RULE)
     }
 
@@ -67,6 +80,14 @@ mod tests {
         let steady = [7_200_051, 7_200_430, 7_200_020, 7_200_900, 7_200_310];
         assert_eq!(asked(&steady), "finding.time_zone.text");
         assert_eq!(asked(&steady[..4]), "", "not yet");
+    }
+
+    #[test]
+    fn r25_five_quick_polls_of_a_growing_lag_are_too_few() {
+        let quick: Vec<i64> = (0..21).map(|n| 7_199_000 + 100 * n).collect();
+        assert_eq!(asked_every(100, &quick), "", "2 s are soon over");
+        let steady: Vec<i64> = (0..41).map(|n| 7_200_000 + n).collect();
+        assert_eq!(asked_every(100, &steady), "finding.time_zone.text");
     }
 
     #[test]

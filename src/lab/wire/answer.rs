@@ -1,5 +1,6 @@
 //! What a server can say to a statement, and the bytes it says it with.
 
+use super::SessionState;
 use super::packet::{put_int, put_string};
 use std::time::Duration;
 
@@ -102,16 +103,81 @@ impl SqlError {
     }
 }
 
+/// As MySQL's own table of errors has them.
 fn state_of(code: u16) -> &'static str {
     match code {
-        1040 => "08004",
-        1043 | 1047 | 1053 | 1153 | 1156 => "08S01",
-        1045 => "28000",
+        1329 => "02000",
+        1040 | 1251 => "08004",
+        1043 | 1047 | 1053 | 1080 | 1081 | 1152..=1161 | 1184 | 1189 | 1190 | 1218 => "08S01",
+        1235 | 1314 | 1336 | 1415 => "0A000",
+        1136 => "21S01",
+        1222 | 1241 | 1242 => "21000",
+        1406 => "22001",
+        1264 | 1416 | 1690 => "22003",
+        1138 | 1263 => "22004",
+        1292 | 1367 => "22007",
+        1441 => "22008",
+        1365 => "22012",
+        1022 | 1048 | 1052 | 1062 | 1169 | 1216 | 1217 | 1451 | 1452 | 1557 | 1586 | 1859 => {
+            "23000"
+        }
+        1179 | 1207 => "25000",
+        1568 => "25001",
+        1792 => "25006",
+        1045 | 1698 => "28000",
         1046 => "3D000",
-        1044 | 1049 | 1064 | 1065 | 1142 | 1227 | 1305 => "42000",
-        1054 => "42S22",
-        1109 | 1146 => "42S02",
-        1213 => "40001",
+        1213 | 1613 => "40001",
+        1044
+        | 1049
+        | 1055..=1059
+        | 1061
+        | 1063..=1075
+        | 1090
+        | 1091
+        | 1101..=1107
+        | 1110
+        | 1112
+        | 1113
+        | 1115
+        | 1118
+        | 1120
+        | 1121
+        | 1131..=1133
+        | 1139..=1145
+        | 1147..=1149
+        | 1162..=1164
+        | 1166
+        | 1167
+        | 1170..=1173
+        | 1176..=1178
+        | 1203
+        | 1211
+        | 1226
+        | 1227
+        | 1230..=1232
+        | 1234
+        | 1239
+        | 1248
+        | 1250
+        | 1252
+        | 1253
+        | 1286
+        | 1304
+        | 1305
+        | 1318
+        | 1370
+        | 1403
+        | 1407
+        | 1410
+        | 1425..=1427
+        | 1463
+        | 1582..=1584
+        | 1630
+        | 1701 => "42000",
+        1050 => "42S01",
+        1051 | 1109 | 1146 => "42S02",
+        1060 => "42S21",
+        1054 | 1247 => "42S22",
         1317 => "70100",
         _ => "HY000",
     }
@@ -210,15 +276,23 @@ pub enum ColumnKind {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Manner {
     pub session_track: bool,
+    pub state: SessionState,
     /// Further results of the same command follow.
     pub more: bool,
 }
 
 impl Manner {
     fn status(self) -> u16 {
+        const IN_TRANSACTION: u16 = 0x1;
         const AUTOCOMMIT: u16 = 0x2;
         const MORE_RESULTS_EXISTS: u16 = 0x8;
-        AUTOCOMMIT | if self.more { MORE_RESULTS_EXISTS } else { 0 }
+        let flags = [
+            (self.state.is_in_transaction, IN_TRANSACTION),
+            (self.state.is_autocommit, AUTOCOMMIT),
+            (self.more, MORE_RESULTS_EXISTS),
+        ];
+        let set = flags.iter().filter(|(is, _)| *is);
+        set.fold(0, |status, (_, flag)| status | flag)
     }
 }
 
@@ -299,19 +373,62 @@ pub(super) fn early_error_packet(error: &SqlError) -> Vec<u8> {
 
 /// The packets of a result set, in order.
 pub(super) fn rows_packets(answer: &Rows, manner: Manner) -> impl Iterator<Item = Vec<u8>> + '_ {
-    let mut count = Vec::new();
-    put_int(&mut count, answer.columns.len() as u64);
-    let mut end = vec![0xfe];
-    end.extend(answer.warnings.to_le_bytes());
-    end.extend(manner.status().to_le_bytes());
-    std::iter::once(count)
-        .chain(answer.columns.iter().map(column_packet))
+    let end = eof_packet(answer.warnings, manner);
+    std::iter::once(column_count_packet(answer.columns.len()))
+        .chain((0..answer.columns.len()).map(|at| {
+            let values = answer
+                .rows
+                .iter()
+                .filter_map(move |row| row.get(at)?.as_deref());
+            column_packet(
+                &answer.columns[at],
+                decimals(answer.columns[at].kind, values),
+            )
+        }))
         .chain(std::iter::once(end.clone()))
         .chain(answer.rows.iter().map(|row| row_packet(row)))
         .chain(std::iter::once(end))
 }
 
-fn column_packet(column: &Column) -> Vec<u8> {
+pub(super) fn column_count_packet(count: usize) -> Vec<u8> {
+    let mut packet = Vec::new();
+    put_int(&mut packet, count as u64);
+    packet
+}
+
+pub(super) fn eof_packet(warnings: u16, manner: Manner) -> Vec<u8> {
+    let mut packet = vec![0xfe];
+    packet.extend(warnings.to_le_bytes());
+    packet.extend(manner.status().to_le_bytes());
+    packet
+}
+
+/// The columns of a table as COM_FIELD_LIST answers: each with a default value, which is not told here.
+pub(super) fn field_packets(columns: &[Column], manner: Manner) -> Vec<Vec<u8>> {
+    let told = |column| column_packet(column, decimals(column.kind, std::iter::empty()));
+    let mut packets: Vec<Vec<u8>> = columns.iter().map(told).collect();
+    for packet in &mut packets {
+        packet.push(0xfb);
+    }
+    packets.push(eof_packet(0, manner));
+    packets
+}
+
+/// Digits after the point, as the first value has them. The C library cuts dates and times off there.
+pub(super) fn decimals<'a>(kind: ColumnKind, mut values: impl Iterator<Item = &'a [u8]>) -> u8 {
+    const NOT_FIXED: u8 = 31;
+    match kind {
+        ColumnKind::Double => NOT_FIXED,
+        ColumnKind::Timestamp | ColumnKind::DateTime | ColumnKind::NewDecimal => {
+            let value = values.next().unwrap_or_default();
+            let after_point = value.iter().rev().position(|byte| *byte == b'.');
+            after_point.map_or(0, |digits| digits.min(30) as u8)
+        }
+        _ => 0,
+    }
+}
+
+pub(super) fn column_packet(column: &Column, decimals: u8) -> Vec<u8> {
     let mut packet = Vec::new();
     put_string(&mut packet, b"def");
     for _schema_table_org_table in 0..3 {
@@ -324,7 +441,7 @@ fn column_packet(column: &Column) -> Vec<u8> {
     packet.extend(1024_u32.to_le_bytes()); // display width
     packet.push(column.kind as u8);
     packet.extend(column.flags.to_le_bytes());
-    packet.extend([0, 0, 0]); // decimals, filler
+    packet.extend([decimals, 0, 0]); // and filler
     packet
 }
 
@@ -343,6 +460,50 @@ fn row_packet(row: &[Value]) -> Vec<u8> {
 mod tests {
     use super::*;
 
+    fn manner(session_track: bool) -> Manner {
+        Manner {
+            session_track,
+            state: SessionState::default(),
+            more: false,
+        }
+    }
+
+    #[test]
+    fn digits_after_the_point_are_told_as_the_first_value_has_them() {
+        for (kind, values, wanted) in [
+            (
+                ColumnKind::DateTime,
+                vec![&b"2026-11-30 01:02:03.000004"[..]],
+                6,
+            ),
+            (ColumnKind::DateTime, vec![b"2026-11-30 01:02:03"], 0),
+            (ColumnKind::NewDecimal, vec![b"-12.50", b"7"], 2),
+            (ColumnKind::NewDecimal, vec![], 0),
+            (ColumnKind::Double, vec![b"1.5"], 31),
+            (ColumnKind::VarString, vec![b"1.5"], 0),
+        ] {
+            assert_eq!(
+                decimals(kind, values.iter().copied()),
+                wanted,
+                "{kind:?} {values:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_transaction_shows_in_the_state_of_every_answer() {
+        let state = SessionState {
+            is_in_transaction: true,
+            is_autocommit: false,
+        };
+        let manner = Manner {
+            state,
+            more: true,
+            ..manner(false)
+        };
+        assert_eq!(ok_packet(&Done::default(), manner)[3..5], [0x9, 0]);
+    }
+
     #[test]
     fn an_own_gtid_travels_as_a_real_server_sends_it() {
         // Captured from MySQL 9.7: OK after COMMIT with session_track_gtids=OWN_GTID.
@@ -350,31 +511,13 @@ mod tests {
         let done = Done::with_changes([SessionChange::Gtids(gtid.into())]);
         let mut wanted = vec![0, 0, 0, 0x02, 0x40, 0, 0, 0, 0x2c, 3, 0x2a, 0, 0x28];
         wanted.extend(gtid.as_bytes());
-        assert_eq!(
-            ok_packet(
-                &done,
-                Manner {
-                    session_track: true,
-                    more: false
-                }
-            ),
-            wanted
-        );
+        assert_eq!(ok_packet(&done, manner(true)), wanted);
     }
 
     #[test]
     fn a_client_that_did_not_ask_hears_nothing_of_session_changes() {
         let done = Done::with_changes([SessionChange::Schema("shop".into())]);
-        assert_eq!(
-            ok_packet(
-                &done,
-                Manner {
-                    session_track: false,
-                    more: false
-                }
-            ),
-            [0, 0, 0, 2, 0, 0, 0]
-        );
+        assert_eq!(ok_packet(&done, manner(false)), [0, 0, 0, 2, 0, 0, 0]);
     }
 
     #[test]

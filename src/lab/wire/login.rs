@@ -2,15 +2,17 @@
 
 use super::packet::{Fields, Packets};
 use super::password::{AuthPlugin, Salt, open_envelope, public_key_pem, random_salt};
+use super::tls::{Stream, Tls, Tunnel};
 use super::{Account, Greeting, Hello, SqlError};
 use std::collections::BTreeMap;
-use std::io::{self, Read, Write};
+use std::io;
 
 mod capability {
     pub const LONG_PASSWORD: u32 = 1;
     pub const LONG_FLAG: u32 = 1 << 2;
     pub const CONNECT_WITH_DB: u32 = 1 << 3;
     pub const PROTOCOL_41: u32 = 1 << 9;
+    pub const SSL: u32 = 1 << 11;
     pub const TRANSACTIONS: u32 = 1 << 13;
     pub const SECURE_CONNECTION: u32 = 1 << 15;
     pub const MULTI_STATEMENTS: u32 = 1 << 16;
@@ -56,13 +58,37 @@ impl Login {
         self.capabilities & capability::MULTI_STATEMENTS != 0
     }
 
-    pub fn hello(&self, connection_id: u32) -> Hello {
+    pub fn hello(&self, connection_id: u32, tunnel: Option<Tunnel>) -> Hello {
         Hello {
             connection_id,
+            tunnel,
             user: self.user.clone(),
             database: self.database.clone(),
             attributes: self.attributes.clone(),
         }
+    }
+
+    /// The client wants to be served as somebody else, over the same connection: COM_CHANGE_USER.
+    pub fn change(&self, argument: &[u8]) -> Option<Login> {
+        let mut fields = Fields::of(argument);
+        let user = text(fields.zero_terminated()?);
+        let proof = fields.sized()?.to_vec();
+        let database = Some(text(fields.zero_terminated()?)).filter(|name| !name.is_empty());
+        let mut login = Login {
+            capabilities: self.capabilities,
+            user,
+            database,
+            proof,
+            ..Login::default()
+        };
+        if !fields.is_empty() {
+            fields.bytes(2)?; // character set
+            login.plugin = text(fields.zero_terminated()?);
+        }
+        if !fields.is_empty() {
+            login.attributes = parse_attributes(fields.string()?)?;
+        }
+        Some(login)
     }
 
     fn parse(payload: &[u8]) -> Option<Login> {
@@ -117,27 +143,42 @@ fn text(bytes: &[u8]) -> String {
 }
 
 /// Sends the greeting and reads who comes; the salt is needed again to check the password.
-pub fn greet<S: Read + Write>(
-    packets: &mut Packets<S>,
+pub fn greet(
+    packets: &mut Packets<Stream>,
     greeting: &Greeting,
+    tls: Option<&Tls>,
     connection_id: u32,
 ) -> io::Result<Result<(Login, Salt), SqlError>> {
     let salt = random_salt();
-    packets.send(&greeting_packet(greeting, connection_id, &salt));
-    let login = Login::parse(&packets.read()?);
+    let offered = capability::OFFERED | if tls.is_some() { capability::SSL } else { 0 };
+    packets.send(&greeting_packet(greeting, offered, connection_id, &salt));
+    let mut first = packets.read()?;
+    if let Some(tls) = tls
+        && wants_tls(&first)
+    {
+        packets.stream_mut()?.secure(tls)?;
+        first = packets.read()?;
+    }
+    let login = Login::parse(&first);
     Ok(login
         .map(|login| (login, salt))
         .ok_or_else(|| SqlError::new(1043, "Bad handshake")))
 }
 
-fn greeting_packet(greeting: &Greeting, connection_id: u32, salt: &Salt) -> Vec<u8> {
+/// A login that ends before the user's name and asks for TLS: the rest follows encrypted.
+fn wants_tls(payload: &[u8]) -> bool {
+    const LENGTH: usize = 4 + 4 + 1 + 23;
+    payload.len() == LENGTH
+        && Fields::of(payload)
+            .u32()
+            .is_some_and(|capabilities| capabilities & capability::SSL != 0)
+}
+
+fn greeting_packet(greeting: &Greeting, offered: u32, connection_id: u32, salt: &Salt) -> Vec<u8> {
     const PROTOCOL_VERSION: u8 = 10;
     const UTF8MB4: u8 = 45;
     const AUTOCOMMIT: u16 = 2;
-    let (low, high) = (
-        capability::OFFERED as u16,
-        (capability::OFFERED >> 16) as u16,
-    );
+    let (low, high) = (offered as u16, (offered >> 16) as u16);
     let mut packet = vec![PROTOCOL_VERSION];
     packet.extend(greeting.version.bytes().filter(|byte| *byte != 0));
     packet.push(0);
@@ -159,8 +200,8 @@ fn greeting_packet(greeting: &Greeting, connection_id: u32, salt: &Salt) -> Vec<
 
 /// Lets the client prove that it knows the password of `account`. A name without account goes through the same motions
 /// with the plugin of the greeting, so that it cannot be told from a wrong password.
-pub fn authenticate<S: Read + Write>(
-    packets: &mut Packets<S>,
+pub fn authenticate(
+    packets: &mut Packets<Stream>,
     login: &Login,
     greeted_salt: Salt,
     account: Option<&Account>,
@@ -172,6 +213,10 @@ pub fn authenticate<S: Read + Write>(
         salt = random_salt();
         packets.send(&switch_packet(plugin, &salt));
         proof = packets.read()?;
+    }
+    // An empty password: some clients send nothing for it, some the zero at its end.
+    if proof == [0] {
+        proof.clear();
     }
     let uses_password = !proof.is_empty();
     let proved =
@@ -208,16 +253,16 @@ fn switch_packet(plugin: AuthPlugin, salt: &Salt) -> Vec<u8> {
     packet
 }
 
-/// Full authentication over plain TCP: the client seals the password with our public key, which it may already have or
-/// asks for. `None`: it sent something else.
-fn ask_for_password<S: Read + Write>(
-    packets: &mut Packets<S>,
-    salt: &Salt,
-) -> io::Result<Option<Vec<u8>>> {
+/// Full authentication. Over TLS the password comes as it is; over plain TCP the client seals it with our public key, which
+/// it may already have or asks for. `None`: it sent something else.
+fn ask_for_password(packets: &mut Packets<Stream>, salt: &Salt) -> io::Result<Option<Vec<u8>>> {
     const PERFORM_FULL_AUTHENTICATION: [u8; 2] = [1, 4];
     const REQUEST_PUBLIC_KEY: [u8; 1] = [2];
     packets.send(&PERFORM_FULL_AUTHENTICATION);
     let mut sealed = packets.read()?;
+    if packets.stream().is_secure() {
+        return Ok(sealed.strip_suffix(&[0]).map(<[u8]>::to_vec));
+    }
     if sealed == REQUEST_PUBLIC_KEY {
         let Some(pem) = public_key_pem() else {
             return Ok(None);

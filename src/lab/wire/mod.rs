@@ -4,20 +4,34 @@
 //! answers statements; [`Server`] carries both over loopback TCP, a thread for each connection.
 
 mod answer;
+mod connection;
 mod login;
 mod packet;
 mod password;
+mod prepared;
 mod server;
 mod statements;
+mod tls;
 
 pub use answer::{Answer, Column, ColumnKind, Done, Rows, SessionChange, SqlError, Value};
+pub use packet::MAX_ALLOWED_PACKET;
 pub use password::AuthPlugin;
-pub use server::Server;
+pub use prepared::{Prepared, text_literal};
+pub use server::{Closer, Server};
+pub use statements::is_one_statement;
+pub use tls::{Tls, Tunnel};
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 /// The server as clients see it before they have a session. Called under one lock: answer at once.
 pub trait Service: Send {
+    /// The number of the next connection, where connections share their numbers with other threads of the server.
+    /// `None`: they are simply counted.
+    fn next_connection_id(&mut self) -> Option<u32> {
+        None
+    }
+
     /// A client has connected and waits for the first word.
     fn welcome(&mut self, connection_id: u32) -> Welcome;
 
@@ -36,6 +50,43 @@ pub trait Session: Send {
 
     /// The client wants its session as new: variables, temporary tables, locks.
     fn reset(&mut self) {}
+
+    /// Told with every answer.
+    fn state(&self) -> SessionState {
+        SessionState::default()
+    }
+
+    /// The longest command that is read, in bytes: `max_allowed_packet`. A longer one ends the connection. Asked before
+    /// each command.
+    fn longest_command(&self) -> usize {
+        MAX_ALLOWED_PACKET
+    }
+
+    /// How long the client may stay silent before the connection is closed: `wait_timeout`. Asked before each command.
+    fn idle_limit(&self) -> Option<Duration> {
+        None
+    }
+
+    /// What `mysqladmin status` and `\s` of the command-line client show.
+    fn statistics(&mut self) -> String {
+        "Uptime: unknown".to_owned()
+    }
+}
+
+/// What drivers and pools decide by whether a connection may be lent to somebody else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SessionState {
+    pub is_in_transaction: bool,
+    pub is_autocommit: bool,
+}
+
+impl Default for SessionState {
+    fn default() -> Self {
+        SessionState {
+            is_in_transaction: false,
+            is_autocommit: true,
+        }
+    }
 }
 
 /// The first word to a client.
@@ -78,4 +129,6 @@ pub struct Hello {
     pub database: Option<String>,
     /// What the client tells about itself: program name, process id and so on.
     pub attributes: BTreeMap<String, String>,
+    /// `None`: it speaks in the clear.
+    pub tunnel: Option<Tunnel>,
 }

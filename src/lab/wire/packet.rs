@@ -7,7 +7,7 @@ use std::io::{self, Read, Write};
 /// A payload of this size or more travels in several frames; one of exactly this size is followed by an empty frame.
 const FRAME_MAX: usize = 0xff_ffff;
 
-/// What a real server allows by default. Longer packets end the connection.
+/// What a real server allows by default, from MySQL 8.0 on.
 pub const MAX_ALLOWED_PACKET: usize = 64 << 20;
 
 /// A stream cut into packets. Sent packets wait in memory until [`Packets::flush`] or the next [`Packets::read`].
@@ -15,7 +15,26 @@ pub struct Packets<S> {
     stream: S,
     sequence: u8,
     outgoing: Vec<u8>,
+    longest: usize,
 }
+
+/// A packet was longer than [`Packets::read_at_most`] says, and is gone.
+#[derive(Debug)]
+pub struct TooLong;
+
+impl TooLong {
+    pub fn is(error: &io::Error) -> bool {
+        error.get_ref().is_some_and(|inner| inner.is::<TooLong>())
+    }
+}
+
+impl std::fmt::Display for TooLong {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("packet bigger than max_allowed_packet")
+    }
+}
+
+impl std::error::Error for TooLong {}
 
 impl<S: Read + Write> Packets<S> {
     pub fn new(stream: S) -> Self {
@@ -23,7 +42,23 @@ impl<S: Read + Write> Packets<S> {
             stream,
             sequence: 0,
             outgoing: Vec::new(),
+            longest: MAX_ALLOWED_PACKET,
         }
+    }
+
+    /// From here on, packets of more bytes are not read.
+    pub fn read_at_most(&mut self, longest: usize) {
+        self.longest = longest;
+    }
+
+    pub fn stream(&self) -> &S {
+        &self.stream
+    }
+
+    /// What was sent so far goes out first.
+    pub fn stream_mut(&mut self) -> io::Result<&mut S> {
+        self.flush()?;
+        Ok(&mut self.stream)
     }
 
     /// A new command begins: both sides count from zero again.
@@ -41,16 +76,32 @@ impl<S: Read + Write> Packets<S> {
             if header[3] != self.sequence {
                 return Err(invalid("packets out of order"));
             }
-            if payload.len() + length > MAX_ALLOWED_PACKET {
-                return Err(invalid("packet bigger than max_allowed_packet"));
-            }
             self.sequence = self.sequence.wrapping_add(1);
+            if payload.len() + length > self.longest {
+                self.skip(length)?;
+                return Err(io::Error::new(io::ErrorKind::InvalidData, TooLong));
+            }
             let start = payload.len();
             payload.resize(start + length, 0);
             self.stream.read_exact(&mut payload[start..])?;
             if length < FRAME_MAX {
                 return Ok(payload);
             }
+        }
+    }
+
+    /// Reads the rest of a packet away, from inside a frame with so many bytes left: a client that is still sending does
+    /// not listen.
+    fn skip(&mut self, mut left: usize) -> io::Result<()> {
+        loop {
+            io::copy(&mut (&mut self.stream).take(left as u64), &mut io::sink())?;
+            if left < FRAME_MAX {
+                return Ok(());
+            }
+            let mut header = [0; 4];
+            self.stream.read_exact(&mut header)?;
+            left = u32::from_le_bytes([header[0], header[1], header[2], 0]) as usize;
+            self.sequence = header[3].wrapping_add(1);
         }
     }
 
@@ -134,6 +185,10 @@ impl<'a> Fields<'a> {
         self.bytes(1).map(|b| b[0])
     }
 
+    pub fn u16(&mut self) -> Option<u16> {
+        self.bytes(2).map(|b| u16::from_le_bytes([b[0], b[1]]))
+    }
+
     pub fn u32(&mut self) -> Option<u32> {
         self.bytes(4)
             .and_then(|b| b.try_into().ok())
@@ -159,6 +214,17 @@ impl<'a> Fields<'a> {
         let mut wide = [0; 8];
         wide[..width].copy_from_slice(self.bytes(width)?);
         Some(u64::from_le_bytes(wide))
+    }
+
+    /// Bytes preceded by their number in one byte.
+    pub fn sized(&mut self) -> Option<&'a [u8]> {
+        let length = self.u8()?;
+        self.bytes(length.into())
+    }
+
+    /// Whatever is left.
+    pub fn rest(&mut self) -> &'a [u8] {
+        std::mem::take(&mut self.0)
     }
 
     /// A string preceded by its length.
@@ -213,6 +279,19 @@ mod tests {
             let mut receiver = Packets::new(Cursor::new(frames));
             assert!(receiver.read().unwrap() == payload, "{length}");
         }
+    }
+
+    #[test]
+    fn a_packet_that_is_too_long_is_read_away_whole() {
+        let mut sender = Packets::new(Cursor::new(Vec::new()));
+        sender.send(&vec![7; FRAME_MAX + 5]);
+        sender.send(b"next");
+        sender.flush().unwrap();
+        let mut receiver = Packets::new(Cursor::new(sender.stream.into_inner()));
+        receiver.read_at_most(1000);
+        let error = receiver.read().unwrap_err();
+        assert!(TooLong::is(&error), "{error}");
+        assert_eq!(receiver.read().unwrap(), b"next");
     }
 
     #[test]

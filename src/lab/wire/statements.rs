@@ -20,6 +20,11 @@ pub fn split(text: &str) -> Vec<&str> {
     statements
 }
 
+/// Whether there is nothing after the first statement.
+pub fn is_one_statement(text: &str) -> bool {
+    split(text).len() == 1
+}
+
 /// `CREATE EVENT … DO BEGIN …; …; END`: the semicolons inside belong to the body. Such a statement is taken to reach to
 /// the end of the command, which is how clients send it.
 fn has_compound_body(text: &str) -> bool {
@@ -52,7 +57,7 @@ fn end_of_first(text: &str) -> usize {
 }
 
 /// A doubled quote reads as two quoted texts in a row, which comes to the same.
-fn quoted_length(text: &str, quote: u8) -> usize {
+pub(super) fn quoted_length(text: &str, quote: u8) -> usize {
     let mut bytes = text.bytes().enumerate().skip(1);
     while let Some((at, byte)) = bytes.next() {
         if byte == quote {
@@ -65,7 +70,7 @@ fn quoted_length(text: &str, quote: u8) -> usize {
     text.len()
 }
 
-fn length_through(text: &str, end: &str) -> usize {
+pub(super) fn length_through(text: &str, end: &str) -> usize {
     text.find(end).map_or(text.len(), |at| at + end.len())
 }
 

@@ -7,16 +7,16 @@ use crossbeam_channel::{Receiver, Sender, bounded, select, unbounded};
 
 use super::replica::{Parts, Replica, start_replica};
 use super::session::{Keeper, not_connected};
+use super::source::SourceSession;
 use super::workers::{LookOrder, Part, ReadOrder, SourceOrder, Told, WaitOrder, source_reader};
 use super::{EndReason, ProbeEnd, ProbeEvent, ProbeOrder, ProbeTask, Readiness};
 use crate::link::probing::{ProbePurpose, Written};
-use crate::model::phrase::{Phrase, phrase};
+use crate::model::phrase::Phrase;
 use crate::model::probe::{
     Awaited, Met, ProbeFlavour, ProbeRow, ProbeRun, ProbeSummary, REFUSED_PAUSE, ROWS_KEPT, Reader,
-    ReplicaRun, Seen, ServerState, Token, WaitKind, Write, is_read_only, replica_preconditions,
+    ReplicaRun, Seen, ServerState, Token, WaitKind, Write, replica_preconditions,
     source_preconditions,
 };
-use crate::model::sample::Identity;
 use crate::model::time::Span;
 use crate::model::trouble::{Trouble, TroubleKind};
 use crate::monitor::spawn;
@@ -32,9 +32,6 @@ const RUN_MARGIN: Duration = Duration::from_secs(30);
 
 /// So many refused writes in a row, each after a pause, and the probe gives up.
 const REFUSALS_TO_END: u32 = 3;
-
-/// The source's channels are looked at this often, besides its read-only switches before every write (R44).
-const ROLE_AGE: Duration = Duration::from_secs(1);
 
 /// Runs until all runs are done, it is stopped, or the source will not have it.
 pub fn run(task: ProbeTask, orders: Receiver<ProbeOrder>, events: Sender<ProbeEvent>) {
@@ -55,14 +52,10 @@ struct Conductor {
     task: ProbeTask,
     orders: Receiver<ProbeOrder>,
     events: Sender<ProbeEvent>,
-    writer: Keeper,
+    writer: SourceSession,
     source: Sender<SourceOrder>,
     replicas: Vec<Replica>,
     told: Receiver<Told>,
-    /// Who the source was when we began.
-    begun_as: Option<Identity>,
-    had_channels: bool,
-    channels_seen: Option<Instant>,
     /// Rows of ours that lie in the table: from this number, up to and with that.
     rows: Option<(u32, u32)>,
     refusals: u32,
@@ -90,7 +83,7 @@ impl Conductor {
             .map(|place| start_replica(&task, place, &desk, &source))
             .collect::<Result<_, _>>()?;
         Ok(Conductor {
-            writer: keeper(task.source.dial.clone(), ProbePurpose::Write),
+            writer: SourceSession::new(keeper(task.source.dial.clone(), ProbePurpose::Write)),
             summary: ProbeSummary::of_replicas(task.replicas.len()),
             task,
             orders,
@@ -98,9 +91,6 @@ impl Conductor {
             source,
             replicas,
             told,
-            begun_as: None,
-            had_channels: false,
-            channels_seen: None,
             rows: None,
             refusals: 0,
             not_before: None,
@@ -152,9 +142,7 @@ impl Conductor {
 
     /// The table, and the row that UPDATE changes; then the replicas get a moment to have them too.
     fn set_up(&mut self, state: &ServerState) -> Step<()> {
-        self.begun_as = Some(state.identity.clone());
-        self.had_channels = state.is_replica();
-        self.channels_seen = Some(Instant::now());
+        self.writer.begin(state);
         let (plan, probe) = (&self.task.plan, self.task.probe);
         let updates = plan.flavour == ProbeFlavour::Update;
         let (row, value) = (plan.row(probe, 0), plan.value(probe, 0));
@@ -274,25 +262,13 @@ impl Conductor {
         row: ProbeRow,
         value: &str,
     ) -> Result<(u64, Written), Trouble> {
-        let look_at_channels = self
-            .channels_seen
-            .is_none_or(|seen| seen.elapsed() >= ROLE_AGE);
-        let link = self.writer.link()?;
-        let role = link.role()?;
-        if let Some(why) = why_not_write(&role, self.begun_as.as_ref()) {
-            return Err(why);
-        }
-        if look_at_channels {
-            let follows_somebody = link.channels()?.is_some_and(|all| !all.is_empty());
-            if follows_somebody && !self.had_channels {
-                return Err(said(phrase("probe.write.demoted")));
-            }
-            self.channels_seen = Some(Instant::now());
-        }
-        let mut written = match self.task.plan.flavour {
-            ProbeFlavour::Insert => link.insert(row, value)?,
-            ProbeFlavour::Update => link.update(row, value)?,
+        let link = self.writer.lend()?;
+        let written = match self.task.plan.flavour {
+            ProbeFlavour::Insert => link.insert(row, value),
+            ProbeFlavour::Update => link.update(row, value),
         };
+        let mut written = written.inspect_err(|why| self.writer.failed(why))?;
+        let link = self.writer.link()?;
         if self.task.plan.awaited == Awaited::WholeSet && self.task.plan.reader == Reader::Writer {
             // The write is committed whatever becomes of this question.
             written.token = link.executed().unwrap_or(Err(WaitKind::NoGtid));
@@ -421,24 +397,9 @@ impl Conductor {
     fn clean_up(&mut self) -> Option<Result<(), Trouble>> {
         let (from, to) = self.rows?;
         self.writer.mend();
-        let begun_as = self.begun_as.clone();
-        let may = self.writer.link().and_then(|link| {
-            let role = link.role()?;
-            why_not_write(&role, begun_as.as_ref()).map_or(Ok(()), Err)
-        });
+        let may = self.writer.lend_at_once().map(drop);
         Some(may.and_then(|()| self.remove(from, to)))
     }
-}
-
-/// A write is not tried on a server that is read-only or that another one answers for by now.
-pub fn why_not_write(role: &Identity, begun_as: Option<&Identity>) -> Option<Trouble> {
-    if is_read_only(role) {
-        return Some(said(phrase("probe.write.read_only")));
-    }
-    let same = begun_as.is_none_or(|begun| {
-        (&begun.server_uuid, begun.server_id) == (&role.server_uuid, role.server_id)
-    });
-    (!same).then(|| said(phrase("probe.write.another_server")))
 }
 
 pub fn said(what: Phrase) -> Trouble {

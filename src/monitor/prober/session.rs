@@ -19,6 +19,7 @@ pub struct Keeper {
     trouble: Option<Trouble>,
     backoff: Backoff,
     not_before: Option<Instant>,
+    sessions: u64,
 }
 
 impl Keeper {
@@ -31,7 +32,18 @@ impl Keeper {
             trouble: None,
             backoff: Backoff::default(),
             not_before: None,
+            sessions: 0,
         }
+    }
+
+    /// How many sessions there were so far: another number, another session.
+    pub fn sessions(&self) -> u64 {
+        self.sessions
+    }
+
+    /// A session that is well, and no longer wanted.
+    pub fn discard(&mut self) {
+        self.link = None;
     }
 
     /// The session as it is, without an attempt to get one: reads do not wait for a dead server.
@@ -40,6 +52,12 @@ impl Keeper {
             Some(link) => Ok(link.as_mut()),
             None => Err(self.trouble.clone().unwrap_or_else(not_connected)),
         }
+    }
+
+    /// A session that is in step: the one there is, or a new one.
+    pub fn ready(&mut self) -> Result<&mut dyn ProbeLink, Trouble> {
+        self.mend();
+        self.link()
     }
 
     /// Throws a session away that is out of step, and gets a new one unless the last attempt was just now.
@@ -53,6 +71,7 @@ impl Keeper {
         match self.dial.dial_probe(self.purpose, &self.plan) {
             Ok(link) => {
                 self.link = Some(link);
+                self.sessions += 1;
                 self.trouble = None;
                 self.backoff.succeeded();
                 self.not_before = None;

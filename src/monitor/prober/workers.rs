@@ -118,13 +118,22 @@ fn wait_until(instant: Instant) {
 }
 
 fn read(keeper: &mut Keeper, row: ProbeRow) -> Seen {
-    match keeper.link() {
+    read_by(keeper.link(), row)
+}
+
+/// On a session that is in step, a new one if need be.
+pub fn read_kept(keeper: &mut Keeper, row: ProbeRow) -> Seen {
+    read_by(keeper.ready(), row)
+}
+
+fn read_by(link: Result<&mut dyn ProbeLink, Trouble>, row: ProbeRow) -> Seen {
+    match link {
         Ok(link) => read_on(link, row),
         Err(trouble) => unread(trouble),
     }
 }
 
-pub fn read_on(link: &mut dyn ProbeLink, row: ProbeRow) -> Seen {
+fn read_on(link: &mut dyn ProbeLink, row: ProbeRow) -> Seen {
     let asked_at = clock::now();
     let value = link.read(row);
     Seen {

@@ -66,6 +66,7 @@ fn identity(row: Row<'_>) -> Identity {
         super_read_only: row.word(&["super_read_only"]).and_then(|w| switch(&w)),
         innodb_read_only: row.word(&["innodb_read_only"]).and_then(|w| switch(&w)),
         uptime: None,
+        connection: None,
         utc_offset: utc_offset(row),
     }
 }

@@ -1,8 +1,8 @@
 use super::super::build::{at_ms, gtids, lag_ms, replica};
 use super::super::replica::{Threads, Unfit};
 use super::super::strategies::{
-    AlwaysSource, GtidWait, GtidWaitRules, Headroom, LagGated, PlainReplica, SequenceWindow,
-    WriteWindow, standard,
+    AlwaysSource, GtidWait, GtidWaitRules, Headroom, LagGated, PlainReplica, RouteTable,
+    SequenceWindow, WriteWindow, standard,
 };
 use super::super::{LagLimit, Reason};
 use super::*;
@@ -136,7 +136,7 @@ fn what_the_recording_does_not_tell_is_undecided_and_never_fresh() {
 #[test]
 fn before_anything_is_known_of_the_replicas_the_source_is_read() {
     let recording = Recording::new(vec![], vec![read(10, None)], vec![], Span::ZERO);
-    for mut rule in standard(None) {
+    for mut rule in standard(None, &RouteTable::default()) {
         let row = replay(&recording, rule.as_mut());
         assert_eq!(
             (row.on_source, row.stale_share()),
@@ -184,7 +184,7 @@ fn refused_reads_are_neither_fresh_nor_stale() {
         capacity_per_second: 11.0,
         used_per_second: 10.0,
     };
-    let mut rules = standard(Some(headroom));
+    let mut rules = standard(Some(headroom), &RouteTable::default());
     let limited = rules.last_mut().expect("the limited rule");
     let row = replay(&recording, limited.as_mut());
     assert_eq!(
@@ -195,7 +195,7 @@ fn refused_reads_are_neither_fresh_nor_stale() {
 
 #[test]
 fn the_sentence_names_the_cheapest_rule_that_kept_its_promise() {
-    let comparison = compare(&recording(), &mut standard(None));
+    let comparison = compare(&recording(), &mut standard(None, &RouteTable::default()));
     let sentence = &comparison.sentence;
     assert_eq!(sentence.key, "routing.sentence.best");
     let name = |rule: &dyn Strategy| Arg::from(rule.name());
@@ -217,7 +217,11 @@ fn the_sentence_says_so_when_nothing_was_old_or_nothing_was_asked() {
         healthy(),
         Span::ZERO,
     );
-    let key = |recording: &Recording| compare(recording, &mut standard(None)).sentence.key;
+    let key = |recording: &Recording| {
+        compare(recording, &mut standard(None, &RouteTable::default()))
+            .sentence
+            .key
+    };
     assert_eq!(key(&quick), "routing.sentence.all_fresh");
     let idle = Recording::new(vec![], vec![read(10, None)], healthy(), Span::ZERO);
     assert_eq!(key(&idle), "routing.sentence.nothing_to_judge");

@@ -29,12 +29,14 @@ pub use rate_limited::{Headroom, RateLimited, TokenBucket};
 pub use sequence_window::SequenceWindow;
 pub use write_window::WriteWindow;
 
+use super::pick::Order;
 use super::replica::LagLimit;
 use super::strategy::Strategy;
 
-/// Every rule with its presets, in the order they are shown; the last is limited to the source's headroom, and left
-/// out while that is not known.
-pub fn standard(headroom: Option<Headroom>) -> Vec<Box<dyn Strategy>> {
+/// Every rule with its presets, in the order they are shown; those by query kind go by `kinds`. The last is limited to
+/// the source's headroom, and left out while that is not known.
+pub fn standard(headroom: Option<Headroom>, kinds: &RouteTable) -> Vec<Box<dyn Strategy>> {
+    let by_kind = |order| QueryKindRouter::new(kinds.clone().with_order(order));
     let mut rules: Vec<Box<dyn Strategy>> = vec![
         Box::new(AlwaysSource),
         Box::new(GtidWait::new(GtidWaitRules::SOURCE_ON_TIMEOUT)),
@@ -44,11 +46,12 @@ pub fn standard(headroom: Option<Headroom>) -> Vec<Box<dyn Strategy>> {
         Box::new(SequenceWindow::new(SequenceWindow::TWO_SECONDS)),
         Box::new(LagGated::new(LagLimit::THREE_SECONDS)),
         Box::new(LagGated::new(LagLimit::ONE_SECOND)),
-        Box::new(QueryKindRouter::new(RouteTable::default())),
+        Box::new(by_kind(Order::FirstHealthy)),
+        Box::new(by_kind(Order::RoundRobin)),
         Box::new(PlainReplica::default()),
     ];
     if let Some(headroom) = headroom {
-        let inner = Box::new(QueryKindRouter::new(RouteTable::default()));
+        let inner = Box::new(by_kind(Order::FirstHealthy));
         rules.push(Box::new(RateLimited::new(inner, headroom)));
     }
     rules
@@ -71,7 +74,7 @@ mod tests {
 
     #[test]
     fn b07_no_rule_lets_a_write_or_an_open_transaction_leave_the_source() {
-        for mut rule in standard(Some(headroom())) {
+        for mut rule in standard(Some(headroom()), &RouteTable::default()) {
             let write = Request {
                 kind: QueryKind::Write,
                 ..list_at(60_000)
@@ -90,7 +93,7 @@ mod tests {
 
     #[test]
     fn a_rule_that_never_waits_goes_to_the_source_when_told_of_a_wait() {
-        for mut rule in standard(None) {
+        for mut rule in standard(None, &RouteTable::default()) {
             let decision = rule.waited(&list_at(0), &[], at_ms(0), &[replica(1)]);
             assert_eq!(
                 decision,
@@ -103,8 +106,12 @@ mod tests {
 
     #[test]
     fn no_two_rules_have_one_name() {
-        let rules = standard(Some(headroom()));
+        let rules = standard(Some(headroom()), &RouteTable::default());
         let codes: BTreeSet<_> = rules.iter().map(|rule| rule.code()).collect();
-        assert_eq!(codes.len(), rules.len());
+        let names: BTreeSet<_> = rules
+            .iter()
+            .map(|rule| format!("{:?}", rule.name()))
+            .collect();
+        assert_eq!((codes.len(), names.len()), (rules.len(), rules.len()));
     }
 }

@@ -27,6 +27,8 @@ pub enum KindRoute {
 #[derive(Clone, Debug, PartialEq)]
 pub struct RouteTable {
     routes: BTreeMap<QueryKind, KindRoute>,
+    /// Of kinds that bear more, or less, than the others.
+    limits: BTreeMap<QueryKind, LagLimit>,
     pub order: Order,
     pub limit: LagLimit,
 }
@@ -40,6 +42,7 @@ impl Default for RouteTable {
                 (QueryKind::History, KindRoute::HealthyReplica),
                 (QueryKind::List, KindRoute::HealthyReplica),
             ]),
+            limits: BTreeMap::new(),
             order: Order::FirstHealthy,
             limit: LagLimit::ONE_SECOND,
         }
@@ -49,6 +52,15 @@ impl Default for RouteTable {
 impl RouteTable {
     pub fn route(&self, kind: &QueryKind) -> KindRoute {
         self.routes.get(kind).copied().unwrap_or(KindRoute::Source)
+    }
+
+    pub fn limit_of(&self, kind: &QueryKind) -> LagLimit {
+        self.limits.get(kind).copied().unwrap_or(self.limit)
+    }
+
+    pub fn with_limit(mut self, kind: QueryKind, limit: LagLimit) -> Self {
+        self.limits.insert(kind, limit);
+        self
     }
 
     pub fn set(&mut self, kind: QueryKind, route: KindRoute) {
@@ -153,7 +165,10 @@ impl Strategy for QueryKindRouter {
     }
 
     fn name(&self) -> Phrase {
-        phrase("routing.rule.query_kind")
+        match self.table.order {
+            Order::FirstHealthy => phrase("routing.rule.query_kind"),
+            Order::RoundRobin => phrase("routing.rule.query_kind_round_robin"),
+        }
     }
 
     fn promise(&self) -> Promise {
@@ -161,7 +176,7 @@ impl Strategy for QueryKindRouter {
     }
 
     fn choose(&mut self, request: &Request, replicas: &[ReplicaView]) -> Decision {
-        let limit = self.table.limit;
+        let limit = self.table.limit_of(&request.kind);
         match self.table.route(&request.kind) {
             KindRoute::Source => Decision::source(Reason::KindOnSource),
             KindRoute::HealthyReplica => {
@@ -227,6 +242,19 @@ mod tests {
             let went = [(); 3].map(|()| reads(&mut router, QueryKind::List, &replicas));
             assert_eq!(went, picked.map(|n| Go::Replica(WatchId(n))), "{order:?}");
         }
+    }
+
+    #[test]
+    fn a_kind_that_bears_more_lag_has_a_limit_of_its_own() {
+        let late = [ReplicaView {
+            lag: lag_ms(2_000),
+            ..replica(1)
+        }];
+        let table = RouteTable::default().with_limit(QueryKind::History, LagLimit::THREE_SECONDS);
+        let mut router = QueryKindRouter::new(table);
+        let replica = Go::Replica(WatchId(1));
+        assert_eq!(reads(&mut router, QueryKind::History, &late), replica);
+        assert_eq!(reads(&mut router, QueryKind::List, &late), Go::Source);
     }
 
     #[test]

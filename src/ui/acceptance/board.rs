@@ -7,6 +7,7 @@ use crate::model::phrase::Phrase;
 use crate::model::probe::ListedStatement;
 use crate::model::profile::{Environment, TopologyId};
 use crate::model::time::Span;
+use crate::routing::record::Recorded;
 
 /// Every topology's latest run.
 #[derive(Clone, Debug, Default)]
@@ -17,6 +18,8 @@ pub struct AcceptBoard {
     pub refused: BTreeMap<TopologyId, Phrase>,
     /// How the last report was saved.
     pub saved: Option<Result<Phrase, Phrase>>,
+    /// How the last export of the requests ended.
+    pub exported: Option<Result<Phrase, Phrase>>,
 }
 
 impl AcceptBoard {
@@ -48,6 +51,8 @@ pub struct AcceptSql {
     pub hold: Vec<ListedStatement>,
     pub grant: String,
     pub hold_grant: String,
+    /// How long a read may wait.
+    pub wait_limit: Span,
     /// The server itself lets go of a held replica after this.
     pub longest_hold: Span,
 }
@@ -71,6 +76,8 @@ pub struct AcceptView {
     pub does: Option<Phrase>,
     pub steps: Vec<Step>,
     pub drift: Option<DriftTable>,
+    /// Every request so far.
+    pub records: Vec<(StepName, Recorded)>,
     pub report: Option<AcceptReport>,
     /// It ended without a report.
     pub not_run: Option<Phrase>,
@@ -86,6 +93,7 @@ impl Default for AcceptView {
             does: None,
             steps: Vec::new(),
             drift: None,
+            records: Vec::new(),
             report: None,
             not_run: None,
             markdown: String::new(),

@@ -4,6 +4,7 @@ use crate::model::acceptance::{AcceptVerdict, Beside, DriftTable, Step, StepName
 use crate::model::phrase::{Phrase, phrase};
 use crate::model::probe::{ListedStatement, On};
 use crate::model::profile::{Environment, TopologyId, TopologyProfile};
+use crate::model::time::Span;
 use crate::ui::Frame;
 use crate::ui::probe::SqlLine;
 use crate::ui::probe::board::ProbeBoard;
@@ -12,6 +13,7 @@ use crate::ui::widgets::Sign;
 use crate::words::Catalogue;
 
 use super::board::{AcceptBoard, AcceptPhase, AcceptSql, AcceptView};
+use super::records::{RecordLine, record_lines};
 
 pub enum AcceptanceData {
     Empty {
@@ -35,12 +37,16 @@ pub struct Scene {
     pub refused: Option<String>,
     pub result: Option<ResultData>,
     pub saved: Option<SignedLine>,
+    /// How the last export of the requests ended.
+    pub exported: Option<SignedLine>,
 }
 
 /// Statements under their headings.
 pub struct SqlData {
     pub parts: Vec<(String, Vec<SqlLine>)>,
     pub grants: String,
+    /// How long it says a read may wait.
+    pub wait_limit: Span,
     /// All of it, to be copied.
     pub text: String,
 }
@@ -56,6 +62,8 @@ pub struct ResultData {
     pub verdict: Option<SignedLine>,
     pub steps: Vec<StepLine>,
     pub drift: Vec<DriftLine>,
+    /// One for each request, as it came.
+    pub records: Vec<RecordLine>,
     pub markdown: String,
 }
 
@@ -121,11 +129,16 @@ impl Scene {
             busy: busy(frame, board, probe, id),
             refused: board.refused.get(id).map(|why| words.say(why)),
             result: board.runs.get(id).map(|view| ResultData::new(words, view)),
-            saved: board.saved.as_ref().map(|how| match how {
-                Ok(text) => line(Sign::Ok, words, text),
-                Err(why) => line(Sign::Critical, words, why),
-            }),
+            saved: board.saved.as_ref().map(|how| ending(words, how)),
+            exported: board.exported.as_ref().map(|how| ending(words, how)),
         }
+    }
+}
+
+fn ending(words: &Catalogue, how: &Result<Phrase, Phrase>) -> SignedLine {
+    match how {
+        Ok(text) => line(Sign::Ok, words, text),
+        Err(why) => line(Sign::Critical, words, why),
     }
 }
 
@@ -155,6 +168,7 @@ impl SqlData {
         SqlData {
             parts,
             grants,
+            wait_limit: sql.wait_limit,
             text,
         }
     }
@@ -235,6 +249,7 @@ impl ResultData {
                 .map(|name| step_line(words, view, name))
                 .collect(),
             drift: has_drift.map_or_else(Vec::new, |table| drift_lines(words, table)),
+            records: record_lines(words, &view.records),
             markdown: view.markdown.clone(),
         }
     }

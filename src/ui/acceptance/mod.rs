@@ -2,25 +2,34 @@
 //! with and without hygiene, and the report for a change ticket.
 
 pub mod board;
+mod choices;
 mod data;
+mod records;
 mod result;
 
 use std::path::PathBuf;
 
-use eframe::egui::{Label, ScrollArea, Spinner, Stroke, TextEdit, Ui};
+use eframe::egui::{Label, Response, ScrollArea, Spinner, Stroke, TextEdit, Ui};
 
 use super::Frame;
-use super::action::{Action, Screen};
+use super::action::{Action, FilePurpose, Screen};
+use super::export::ExportState;
+use super::lesson::pointer;
 use super::probe::permission::lines_ui;
+use super::profiles::News;
 use super::theme::{self, UNIT};
 use super::widgets::{
-    Card, Sign, copy_button_ui, empty_ui, notice_ui, primary_button_ui, quiet_button_ui,
-    segments_ui, sign_word_ui,
+    Card, Sign, Sorting, copy_button_ui, empty_ui, entered, notice_ui, primary_button_ui,
+    quiet_button_ui, segments_ui, sign_word_ui,
 };
 use crate::model::phrase::phrase;
 use crate::model::profile::TopologyId;
+use crate::model::time::Span;
 use crate::words::Catalogue;
 
+use choices::choices_ui;
+
+pub use choices::DEFAULT_WAIT_LIMIT;
 pub use data::{AcceptanceData, DriftLine, ResultData, Scene, StepLine};
 
 /// What the Probe screen has on show.
@@ -45,24 +54,59 @@ pub fn part_ui(ui: &mut Ui, words: &Catalogue, part: &mut Part) {
 }
 
 /// What the person is doing here.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct AcceptanceState {
     pub part: Part,
     may_hold: bool,
+    wait_limit: Span,
+    proxy: String,
     typed: String,
     sql_is_open: bool,
     path: String,
+    /// Of the requests, those only for which somebody is to blame.
+    only_blamed: bool,
+    sorting: Sorting,
+    export: ExportState,
     /// Whose card all this was typed for.
     topology: Option<TopologyId>,
 }
 
+impl Default for AcceptanceState {
+    fn default() -> Self {
+        AcceptanceState {
+            part: Part::default(),
+            may_hold: false,
+            wait_limit: choices::DEFAULT_WAIT_LIMIT,
+            proxy: String::new(),
+            typed: String::new(),
+            sql_is_open: false,
+            path: String::new(),
+            only_blamed: false,
+            sorting: Sorting::by(0),
+            export: ExportState::default(),
+            topology: None,
+        }
+    }
+}
+
 impl AcceptanceState {
+    pub fn hear(&mut self, news: &News) {
+        if let News::FileChosen {
+            purpose: FilePurpose::Records(_),
+            path,
+        } = news
+        {
+            self.export.chose(path.as_ref());
+        }
+    }
+
     /// What was typed for one topology is not meant for another.
     fn turn_to(&mut self, topology: &TopologyId) {
         if self.topology.as_ref() != Some(topology) {
             self.topology = Some(topology.clone());
             self.may_hold = false;
             self.typed.clear();
+            self.proxy.clear();
         }
     }
 }
@@ -93,15 +137,20 @@ pub fn acceptance_ui(
         AcceptanceData::Here(scene) => scene,
     };
     state.turn_to(&scene.topology);
-    if scene.sql.is_none() {
-        actions.push(Action::DescribeAcceptance(scene.topology.clone()));
+    if scene.sql.as_ref().map(|sql| sql.wait_limit) != Some(state.wait_limit) {
+        actions.push(Action::DescribeAcceptance {
+            topology: scene.topology.clone(),
+            wait_limit: state.wait_limit,
+        });
     }
     ScrollArea::vertical()
         .id_salt("acceptance")
         .auto_shrink([false, false])
         .show(ui, |ui| {
             ui.spacing_mut().item_spacing.y = 2.0 * UNIT;
-            scene_ui(ui, scene, state, words, actions);
+            pointer::around(ui, "acceptance", |ui| {
+                scene_ui(ui, scene, state, words, actions);
+            });
             ui.add_space(2.0 * UNIT);
         });
 }
@@ -126,6 +175,22 @@ fn scene_ui(
     let sql_is_open = match &scene.result {
         Some(result) => {
             result::result_ui(ui, result, words);
+            if !result.records.is_empty() {
+                let is_ended = scene.busy.is_none();
+                let topology = &scene.topology;
+                records::records_ui(
+                    ui,
+                    topology,
+                    &result.records,
+                    is_ended,
+                    state,
+                    words,
+                    actions,
+                );
+                if let Some(how) = &scene.exported {
+                    sign_word_ui(ui, how.sign, how.text.as_str());
+                }
+            }
             if !result.markdown.is_empty() {
                 keep_ui(ui, scene, result, state, words, actions);
             }
@@ -168,12 +233,10 @@ fn controls_ui(
         return;
     }
     let hold = phrase("acceptance.may_hold").with("limit", scene.longest_hold.as_str());
-    ui.scope(|ui| {
-        let line = Stroke::new(1.0, theme::palette(ui).dim);
-        ui.visuals_mut().widgets.inactive.bg_stroke = line;
-        ui.checkbox(&mut state.may_hold, words.say(&hold))
-            .on_hover_text(words.text("acceptance.why_hold"));
-    });
+    tick_ui(ui, &mut state.may_hold, &words.say(&hold))
+        .on_hover_text(words.text("acceptance.why_hold"));
+    choices_ui(ui, state, words);
+    let proxy = choices::proxy(&state.proxy);
     let must_type = board::must_type(scene.environment, state.may_hold);
     let is_guarded = scene.environment.guards_writes();
     if must_type || is_guarded && !scene.may_write {
@@ -182,12 +245,14 @@ fn controls_ui(
     let is_typed = !scene.name.is_empty() && state.typed.trim() == scene.name;
     ui.horizontal_wrapped(|ui| {
         if scene.may_write {
-            let may = scene.sql.is_some() && (!must_type || is_typed);
+            let may = scene.sql.is_some() && (!must_type || is_typed) && proxy.is_ok();
             ui.add_enabled_ui(may, |ui| {
                 if primary_button_ui(ui, words.text("acceptance.run")).clicked() {
                     actions.push(Action::StartAcceptance {
                         topology: scene.topology.clone(),
                         may_hold: state.may_hold,
+                        wait_limit: state.wait_limit,
+                        proxy: proxy.ok().flatten(),
                         typed: std::mem::take(&mut state.typed),
                     });
                 }
@@ -206,6 +271,16 @@ fn controls_ui(
         let text = theme::dim(ui, words.text("acceptance.enable_first"));
         ui.add(Label::new(text).wrap());
     });
+}
+
+/// A tick box that is seen as one also while it is empty.
+fn tick_ui(ui: &mut Ui, ticked: &mut bool, text: &str) -> Response {
+    ui.scope(|ui| {
+        let line = Stroke::new(1.0, theme::palette(ui).dim);
+        ui.visuals_mut().widgets.inactive.bg_stroke = line;
+        ui.checkbox(ticked, text)
+    })
+    .inner
 }
 
 fn typed_ui(ui: &mut Ui, scene: &Scene, state: &mut AcceptanceState, words: &Catalogue) {
@@ -242,9 +317,11 @@ fn keep_ui(
             let field = TextEdit::singleline(&mut state.path)
                 .desired_width(60.0 * UNIT)
                 .hint_text("report.md");
-            ui.add(field).labelled_by(label.id);
-            ui.add_enabled_ui(!state.path.trim().is_empty(), |ui| {
-                if ui.button(words.text("probe_screen.export.do")).clicked() {
+            let field = ui.add(field).labelled_by(label.id);
+            let is_named = !state.path.trim().is_empty();
+            ui.add_enabled_ui(is_named, |ui| {
+                let write = ui.button(words.text("probe_screen.export.do"));
+                if write.clicked() || is_named && entered(ui, &field) {
                     actions.push(Action::SaveAcceptance {
                         topology: scene.topology.clone(),
                         to: PathBuf::from(state.path.trim()),

@@ -230,7 +230,7 @@ impl LagScreen {
             backlog: backlog(scene, view),
             window: window_panel(scene, past, window),
             clocks: clocks(scene, judged),
-            lies: lies::panel(scene.frame),
+            lies: lies::panel(scene.frame, scene.dialect()),
         }
     }
 
@@ -265,7 +265,7 @@ fn headline(scene: &Scene<'_>, reading: &Reading) -> (Result<Figure, String>, St
     match reading {
         Reading::Measured(m) => {
             let bound = m.bound.map(|bound| format!("± {} · ", words.span(bound)));
-            let method = words.say(&method_name(m.method));
+            let method = words.say(&method_name(m.method, scene.dialect()));
             let age = words.ago(scene.frame.now.since(m.taken_at));
             let how = format!("{}{method} · {age}", bound.unwrap_or_default());
             (Ok(words.span_figure(m.value)), how)
@@ -280,7 +280,7 @@ fn headline(scene: &Scene<'_>, reading: &Reading) -> (Result<Figure, String>, St
 
 fn method_line(scene: &Scene<'_>, view: &LagView, method: Method, reading: &Reading) -> MethodLine {
     let words = scene.frame.words;
-    let name = words.say(&method_name(method));
+    let name = words.say(&method_name(method, scene.dialect()));
     let dash = || "—".to_owned();
     match reading {
         Reading::Measured(m) => {
@@ -397,7 +397,7 @@ fn backlog(scene: &Scene<'_>, view: &LagView) -> Panel {
         "methods.backlog_bytes",
         view.backlog.bytes,
         |n| words.bytes(n),
-        "Exec_Source_Log_Pos",
+        scene.own_name("Exec_Source_Log_Pos"),
     ));
     let (text, tone) = match view.catch_up {
         None => (scene.t("methods.catch_up.unknown").to_owned(), Tone::Dim),

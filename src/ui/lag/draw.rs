@@ -10,6 +10,7 @@ use super::data::{Choice, LagData, LagScreen, StagePart};
 use crate::model::time::Span;
 use crate::ui::Frame;
 use crate::ui::action::Action;
+use crate::ui::lesson::pointer;
 use crate::ui::panels::{absence_ui, halves_ui, panel_ui, rows_ui, stale_ui};
 use crate::ui::plot::{lag_plot_ui, time_choice_ui};
 use crate::ui::theme::{self, UNIT, size};
@@ -56,10 +57,10 @@ fn screen_ui(
         stale_ui(ui, stale, frame, actions);
     }
     halves_ui(ui, |ui, half| match half {
-        0 => head_ui(ui, screen),
-        _ => stages_ui(ui, screen, frame),
+        0 => pointer::around(ui, "lag_verdict", |ui| head_ui(ui, screen)),
+        _ => pointer::around(ui, "lag_stages", |ui| stages_ui(ui, screen, frame)),
     });
-    plot_card_ui(ui, screen, state, frame);
+    pointer::around(ui, "lag_plot", |ui| plot_card_ui(ui, screen, state, frame));
     methods_ui(ui, screen, frame);
     halves_ui(ui, |ui, half| match half {
         0 => {
@@ -190,7 +191,7 @@ fn stages_ui(ui: &mut Ui, screen: &LagScreen, frame: &Frame<'_>) {
             ui.add(Label::new(theme::dim(ui, missing)).wrap());
             return;
         }
-        bar_ui(ui, &screen.stages);
+        stage_bar_ui(ui, &screen.stages);
         for (n, part) in screen.stages.iter().enumerate() {
             ui.horizontal(|ui| {
                 let color = theme::palette(ui).series(n);
@@ -209,25 +210,16 @@ fn stages_ui(ui: &mut Ui, screen: &LagScreen, frame: &Frame<'_>) {
 }
 
 /// Each part as wide as its share, but never too thin to be seen.
-fn bar_ui(ui: &mut Ui, stages: &[StagePart]) {
+pub fn stage_bar_ui(ui: &mut Ui, stages: &[StagePart]) {
     let palette = theme::palette(ui);
     let height = 5.0 * UNIT;
     let (place, _) = ui.allocate_exact_size(vec2(ui.available_width(), height), Sense::hover());
     ui.painter()
         .rect_filled(place, CornerRadius::same(4), palette.field);
-    let total: f64 = stages
-        .iter()
-        .filter_map(|part| part.span)
-        .map(Span::secs_f64)
-        .sum();
-    if total <= 0.0 {
-        return;
-    }
+    let spans: Vec<Option<Span>> = stages.iter().map(|part| part.span).collect();
     let mut left = place.min.x;
-    for (n, part) in stages.iter().enumerate() {
-        let Some(span) = part.span else { continue };
-        let share = (span.secs_f64() / total) as f32;
-        let width = (share * place.width()).clamp(2.0, place.max.x - left);
+    for (n, (part, width)) in stages.iter().zip(widths(&spans, place.width())).enumerate() {
+        let Some(width) = width else { continue };
         let piece = Rect::from_min_size(pos2(left, place.min.y), vec2(width, height));
         ui.painter()
             .rect_filled(piece, 2.0, palette.area(palette.series(n)));
@@ -243,6 +235,21 @@ fn bar_ui(ui: &mut Ui, stages: &[StagePart]) {
         }
         left += width;
     }
+}
+
+/// What every known part has at least.
+const THINNEST: f32 = 2.0;
+
+/// How wide each known part is; together as wide as the bar. None of them is wide while all are zero.
+fn widths(spans: &[Option<Span>], whole: f32) -> Vec<Option<f32>> {
+    let known = spans.iter().flatten();
+    let total: f64 = known.clone().map(|span| span.or_zero().secs_f64()).sum();
+    let room = (whole - THINNEST * known.count() as f32).max(0.0);
+    let width = |span: Span| THINNEST + (span.or_zero().secs_f64() / total) as f32 * room;
+    spans
+        .iter()
+        .map(|span| span.filter(|_| total > 0.0).map(width))
+        .collect()
 }
 
 fn clocks_ui(
@@ -261,4 +268,29 @@ fn clocks_ui(
         ui.label(theme::dim(ui, name));
         clock_plot_ui(ui, frame.words, name, &screen.clock_plot, 28.0 * UNIT);
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(ms: i64) -> Option<Span> {
+        Some(Span::from_millis(ms))
+    }
+
+    #[test]
+    fn a_part_of_nothing_beside_a_long_one_is_seen_and_all_fit_the_bar() {
+        for spans in [
+            [ms(700), ms(0), ms(0)],
+            [ms(0), ms(0), ms(90_000)],
+            [ms(1), ms(1), ms(1)],
+            [None, ms(5), ms(-3)],
+        ] {
+            let widths = widths(&spans, 300.0);
+            assert!(widths.iter().flatten().all(|width| *width >= THINNEST));
+            let sum: f32 = widths.iter().flatten().sum();
+            assert!((sum - 300.0).abs() < 0.1, "{spans:?}: {sum}");
+        }
+        assert_eq!(widths(&[ms(0), None, ms(0)], 300.0), [None, None, None]);
+    }
 }

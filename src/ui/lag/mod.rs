@@ -12,7 +12,7 @@ use crate::ui::panels::PanelsState;
 use crate::ui::plot::PlotState;
 
 pub use data::{Choice, LagData, LagScreen, MethodLine, StagePart};
-pub use draw::lag_ui;
+pub use draw::{lag_ui, stage_bar_ui};
 
 /// What the person is doing here.
 #[derive(Debug, Default)]

@@ -4,11 +4,12 @@ use super::clock_plot::{ClockLine, ClockPlot};
 use crate::lag::verdict::method_name;
 use crate::model::lag::Method;
 use crate::model::phrase::phrase;
+use crate::model::profile::ServerId;
 use crate::model::time::Span;
 use crate::store::judged::ChannelJudged;
 use crate::store::watched::{ChannelPast, Watched};
 use crate::ui::plot::{
-    PlotData, PlotLane, PlotLine, PlotState, Threshold, event_marks, guard_stretches,
+    PlotData, PlotLane, PlotLine, PlotState, Threshold, event_marks, fault_spans, guard_stretches,
     lane_stretches,
 };
 use crate::ui::server::scene::Scene;
@@ -33,6 +34,9 @@ pub fn method_plot(
         events: event_marks(scene.frame, from, to, |entry| {
             entry.subject.watch() == Some(watch)
         }),
+        faults: fault_spans(scene.frame, (from, to), |server| {
+            *server == scene.server.registration.server || is_source_of(scene, server)
+        }),
         ..PlotData::default()
     };
     let Some(past) = past else { return data };
@@ -48,10 +52,11 @@ pub fn method_plot(
         }
         data.lines.push(PlotLine {
             key,
-            name: scene.say(&method_name(method)),
+            name: scene.say(&method_name(method, scene.dialect())),
             color,
             runs,
             no_value: scene.t("plot.no_reading").to_owned(),
+            whole_seconds: method == Method::SecondsBehind,
         });
     }
     cache.sweep();
@@ -69,6 +74,17 @@ pub fn method_plot(
         .with("window", to.since(from));
     data.summary = scene.say(&summary);
     data
+}
+
+/// What happens to a source happens to its replicas.
+fn is_source_of(scene: &Scene<'_>, server: &ServerId) -> bool {
+    let store = scene.frame.store;
+    let mut wires = store.wires().iter();
+    wires.any(|wire| {
+        let source = store.watched(wire.source);
+        wire.replica == scene.server.watch()
+            && source.is_some_and(|source| source.registration.server == *server)
+    })
 }
 
 fn thresholds(scene: &Scene<'_>) -> Vec<Threshold> {

@@ -6,6 +6,7 @@ use super::card_data::{Headline, MethodRow, ReplicaCard};
 use crate::model::profile::{ServerId, TopologyId};
 use crate::ui::Frame;
 use crate::ui::action::{Action, Screen};
+use crate::ui::lesson::pointer;
 use crate::ui::theme::{self, UNIT, palette, size};
 use crate::ui::widgets::{
     Card, Edge, Fact, Sign, card_head_ui, fact_ui, figure_ui, figure_word_ui, lamp_ui,
@@ -47,6 +48,7 @@ pub fn replica_card_ui(
             // what the content took, without what the card was stretched by
             ui.min_rect().max.y.min(ui.cursor().min.y) - top
         });
+    pointer::mark_of(ui, "overview_card", &card.server, shown.response.rect);
     shown.inner + 7.0 * UNIT
 }
 

@@ -4,6 +4,7 @@
 use super::data::channel_name;
 use crate::health::facts::Freshness;
 use crate::lag::verdict::{contradicts, method_name};
+use crate::model::dialect::Dialect;
 use crate::model::event::LinkState;
 use crate::model::finding::{Health, Lamp, Lit};
 use crate::model::lag::{Backlog, CatchUp, LagView, Method, Reading};
@@ -113,7 +114,7 @@ fn card(
         sign,
         color,
         headline: headline(frame, lag, channel),
-        how: link_down(frame, server).unwrap_or_else(|| how(frame, lag)),
+        how: link_down(frame, server).unwrap_or_else(|| how(frame, lag, server.dialect())),
         delay: delay(frame, lag),
         cause: cause(frame, lag),
         lamps: [
@@ -121,7 +122,7 @@ fn card(
             lamp(frame, "overview.lamp.lag", &lamps.lag),
             lamp(frame, "overview.lamp.semi_sync", &lamps.semi_sync),
         ],
-        methods: methods(frame, lag),
+        methods: methods(frame, lag, server.dialect()),
         verdict: words.say(&lag.verdict),
         waiting_hint: format!("{waiting}\n{}", words.text("overview.waiting.hint")),
         waiting,
@@ -184,12 +185,12 @@ fn lamp_sign(lamp: Lamp) -> Sign {
 }
 
 /// "± 0.4 ms · GTID marks · 0.2 s ago", or why there is no value.
-pub fn how(frame: &Frame<'_>, lag: &LagView) -> String {
+pub fn how(frame: &Frame<'_>, lag: &LagView, dialect: Dialect) -> String {
     let words = frame.words;
     match &lag.headline {
         Reading::Measured(m) => {
             let bound = m.bound.map(|bound| format!("± {}", words.span(bound)));
-            let method = words.say(&method_name(m.method));
+            let method = words.say(&method_name(m.method, dialect));
             let age = words.ago(frame.now.since(m.taken_at).or_zero());
             bound
                 .into_iter()
@@ -249,7 +250,7 @@ pub fn lamp(frame: &Frame<'_>, name: &'static str, lit: &Lit) -> LampWord {
 
 /// Every method that makes sense here; of those without a value, why not on hover. Where none has a value the headline
 /// has said why.
-fn methods(frame: &Frame<'_>, lag: &LagView) -> Vec<MethodRow> {
+fn methods(frame: &Frame<'_>, lag: &LagView, dialect: Dialect) -> Vec<MethodRow> {
     if lag
         .methods
         .iter()
@@ -260,13 +261,18 @@ fn methods(frame: &Frame<'_>, lag: &LagView) -> Vec<MethodRow> {
     lag.methods
         .iter()
         .filter(|(_, reading)| !matches!(reading, Reading::NotApplicable { .. }))
-        .map(|(method, reading)| method_row(frame, lag, *method, reading))
+        .map(|(method, reading)| method_row(frame, lag, (*method, reading), dialect))
         .collect()
 }
 
-fn method_row(frame: &Frame<'_>, lag: &LagView, method: Method, reading: &Reading) -> MethodRow {
+fn method_row(
+    frame: &Frame<'_>,
+    lag: &LagView,
+    (method, reading): (Method, &Reading),
+    dialect: Dialect,
+) -> MethodRow {
     let words = frame.words;
-    let name = words.say(&method_name(method));
+    let name = words.say(&method_name(method, dialect));
     match reading {
         Reading::Measured(m) => {
             let best = lag.headline.measured();

@@ -11,8 +11,8 @@ use crate::store::judged::{Judged, ServerJudged};
 use crate::store::watched::Watched;
 use crate::ui::Frame;
 use crate::ui::plot::{
-    PlotData, PlotLane, PlotLine, PlotState, Threshold, channel_key, event_marks, guard_stretches,
-    lane_stretches, series_color,
+    PlotData, PlotLane, PlotLine, PlotState, Threshold, channel_key, event_marks, fault_spans,
+    guard_stretches, lane_stretches, series_color,
 };
 use crate::ui::profiles::FoundData;
 use crate::ui::widgets::Sign;
@@ -154,6 +154,7 @@ fn plot(
         Some(watch) => servers.iter().any(|(server, _)| server.watch() == watch),
         None => topology.is_some() && frame.profiles.len() == 1,
     });
+    data.faults = fault_spans(frame, (from, to), |_| true);
     data.summary = summary(frame, &data);
     data
 }
@@ -181,6 +182,7 @@ fn add_channel(
         color,
         runs,
         no_value: frame.words.text("plot.no_reading").to_owned(),
+        whole_seconds: false,
     });
     data.lanes.push(PlotLane {
         key,

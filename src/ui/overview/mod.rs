@@ -16,10 +16,13 @@ use std::collections::BTreeSet;
 use eframe::egui::{Align, Layout, ScrollArea, Ui};
 
 use super::action::{Action, Screen};
+use super::lesson::pointer;
 use super::plot::{PlotState, lag_plot_ui, time_choice_ui};
 use super::profiles::found_ui;
 use super::theme::{self, UNIT};
-use super::widgets::{Card, empty_ui};
+use super::widgets::{Card, empty_ui, quiet_button_ui};
+use crate::model::dialect::Dialect;
+use crate::model::lab::is_lab_topology;
 use crate::ui::Frame;
 
 /// What the person is doing on this screen.
@@ -60,7 +63,7 @@ pub fn overview_ui(
         ) {
             actions.push(match frame.topology {
                 Some(topology) if !frame.profiles.is_empty() => Action::Open(topology.clone()),
-                _ => Action::Show(Screen::Profiles),
+                _ => Action::AddTopology,
             });
         }
         return;
@@ -75,7 +78,7 @@ pub fn overview_ui(
         .show(ui, |ui| {
             ui.spacing_mut().item_spacing.y = 2.0 * UNIT;
             if !topology.plot.lines.is_empty() {
-                plot_part_ui(ui, topology, state, frame, visible);
+                plot_part_ui(ui, topology, state, frame, actions, visible);
             }
             found_ui(ui, &topology.found, &mut state.dismissed, frame, actions);
             findings::findings_ui(ui, &topology.findings, state, frame, actions);
@@ -89,6 +92,7 @@ fn plot_part_ui(
     topology: &data::Topology,
     state: &mut OverviewState,
     frame: &Frame<'_>,
+    actions: &mut Vec<Action>,
     visible: f32,
 ) {
     let title = theme::title(frame.words.text("overview.lag_by_replica"));
@@ -98,17 +102,30 @@ fn plot_part_ui(
             ui.label(title);
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                 time_choice_ui(ui, words, plot, frame.now);
+                to_lab_ui(ui, frame, actions);
             });
         });
     } else {
-        ui.label(title);
+        ui.horizontal(|ui| {
+            ui.label(title);
+            to_lab_ui(ui, frame, actions);
+        });
         ui.horizontal_wrapped(|ui| time_choice_ui(ui, words, plot, frame.now));
     }
     let lanes = topology.plot.lanes.len() as f32 * 4.0 * UNIT;
     let height = (visible * 0.32).clamp(40.0 * UNIT, 110.0 * UNIT) + lanes;
-    Card::new().show(ui, |ui| {
+    let shown = Card::new().show(ui, |ui| {
         lag_plot_ui(ui, &topology.plot, &mut state.plot, frame, height);
     });
+    pointer::mark(ui, "overview_plot", shown.response.rect);
+}
+
+/// On the lab's own picture, the way to what can be done there.
+fn to_lab_ui(ui: &mut Ui, frame: &Frame<'_>, actions: &mut Vec<Action>) {
+    let is_lab = frame.topology.is_some_and(is_lab_topology);
+    if is_lab && quiet_button_ui(ui, frame.words.text("lab_screen.to_lab")).clicked() {
+        actions.push(Action::Show(Screen::Lab));
+    }
 }
 
 /// As many beside each other as find room; all cards of a row are equally high.
@@ -172,8 +189,8 @@ fn row_ui(
 }
 
 /// "12 ms · ± 0.4 ms · GTID marks · 0.2 s ago", or why it is unknown: for hover texts elsewhere.
-pub fn lag_line(frame: &Frame<'_>, lag: &crate::model::lag::LagView) -> String {
-    let how = card_data::how(frame, lag);
+pub fn lag_line(frame: &Frame<'_>, lag: &crate::model::lag::LagView, dialect: Dialect) -> String {
+    let how = card_data::how(frame, lag, dialect);
     match lag.headline.value() {
         Some(value) => format!("{} · {how}", frame.words.span(value)),
         None => how,

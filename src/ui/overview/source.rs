@@ -15,6 +15,7 @@ use crate::store::judged::ServerJudged;
 use crate::store::watched::Watched;
 use crate::ui::Frame;
 use crate::ui::action::Action;
+use crate::ui::lesson::pointer;
 use crate::ui::theme::{self, UNIT, palette};
 use crate::ui::widgets::{Card, Edge, Fact, Sign, card_head_ui, copy_button_ui, fact_ui, lamp_ui};
 
@@ -198,6 +199,7 @@ pub fn server_card_ui(
             foot_ui(ui, card, frame, actions);
             ui.min_rect().max.y.min(ui.cursor().min.y) - top
         });
+    pointer::mark_of(ui, "overview_source", &card.server, shown.response.rect);
     shown.inner + 7.0 * UNIT
 }
 

@@ -11,6 +11,7 @@ use eframe::egui::{
 use super::{Block, FactRow, Offer, Panel, Refusal, Tone, rows_ui};
 use crate::ui::Frame;
 use crate::ui::action::Action;
+use crate::ui::lesson::pointer;
 use crate::ui::theme::{self, SMALL_CORNER, UNIT, size};
 use crate::ui::widgets::{Card, copy_button_ui, quiet_button_ui, sign_ui, sign_word_ui};
 use crate::words::Catalogue;
@@ -80,7 +81,7 @@ pub fn panel_ui(
     actions: &mut Vec<Action>,
 ) {
     ui.push_id(("panel", &panel.id), |ui| {
-        Card::new().show(ui, |ui| {
+        let shown = Card::new().show(ui, |ui| {
             ui.spacing_mut().item_spacing.y = UNIT;
             head_ui(ui, panel, state, frame.words);
             if state.is_folded(&panel.id) {
@@ -91,6 +92,10 @@ pub fn panel_ui(
                 ui.push_id(n, |ui| block_ui(ui, block, frame.words, actions));
             }
         });
+        // one for each channel, and one for none
+        let is_channel = panel.id.starts_with("channel");
+        let what = if is_channel { "channels" } else { &panel.id };
+        pointer::mark(ui, what, shown.response.rect);
     });
 }
 

@@ -98,6 +98,12 @@ pub fn time_marks(from: Moment, to: Moment, step: Span) -> Vec<GridMark> {
         .collect()
 }
 
+/// What lies `points` left of the end of a time axis of this width.
+pub fn before_the_end(from: Moment, to: Moment, width: f32, points: f32) -> Moment {
+    let share = f64::from(points / width.max(1.0)).min(1.0);
+    to - Span::from_secs_f64(to.since(from).secs_f64() * share)
+}
+
 /// A place on the time axis as a moment.
 pub fn moment_at(secs: f64) -> Moment {
     Moment::from_unix_micros((secs * 1e6).round() as i64)
@@ -137,6 +143,16 @@ mod tests {
             let found = time_step(Span::from_secs(window), width, 90.0);
             assert_eq!(found, Span::from_secs(step), "{window} s on {width}");
         }
+    }
+
+    #[test]
+    fn the_end_of_a_time_axis_is_kept_free_by_its_width() {
+        let from = Moment::from_unix_micros(0);
+        let to = from + Span::from_secs(100);
+        let at = |points| before_the_end(from, to, 200.0, points).since(from);
+        assert_eq!(at(20.0), Span::from_secs(90));
+        assert_eq!(at(0.0), Span::from_secs(100));
+        assert_eq!(at(900.0), Span::ZERO);
     }
 
     #[test]

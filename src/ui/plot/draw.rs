@@ -9,7 +9,9 @@ use eframe::egui::{
 use egui_plot::{AxisHints, Line, Plot, PlotBounds, PlotPoints, PlotTransform};
 
 use super::axes::{self, moment_at};
-use super::{EventMark, GuardStretch, LaneStretch, PlotData, PlotLane, PlotState, value_at};
+use super::{
+    EventMark, GuardStretch, LaneStretch, PlotData, PlotLane, PlotState, faults, value_at,
+};
 use crate::model::time::{Moment, Span};
 use crate::ui::theme::{self, Palette, UNIT, palette, size};
 use crate::ui::widgets::{Sign, sign_word_ui};
@@ -45,8 +47,10 @@ pub fn lag_plot_ui(
     state.pixels = area.width();
     describe(&shown.response, data);
     let lanes_rect = lanes_ui(ui, data, frame, area, margin, &transform);
+    faults::shades_ui(ui, data, area, lanes_rect.max.y, &transform);
     thresholds_ui(ui, data, area, &transform);
     marks_ui(ui, data, area, lanes_rect.max.y, &transform);
+    faults::names_ui(ui, data, area, &transform);
     state.take_input(ui, &shown.response, frame.now);
     focus_ring(ui, &shown.response, area);
     cross_hair_ui(ui, data, frame, area.union(lanes_rect), &transform);
@@ -69,12 +73,15 @@ fn lines_ui(
     let colors = palette(ui);
     let words = frame.words;
     let (low, high) = axes::height_range(highest_secs(data));
-    let step = axes::time_step(
-        place.to.since(place.from),
-        ui.available_width() - place.margin,
-        22.0 * UNIT,
-    );
     let (from, to) = (place.from, place.to);
+    let width = ui.available_width() - place.margin;
+    let step = axes::time_step(to.since(from), width, 22.0 * UNIT);
+    // A label is centred on its mark: one too near the end would be cut by the edge.
+    let widest = local_time::tick(to, step);
+    let widest = ui
+        .painter()
+        .layout_no_wrap(widest, theme::tiny(), colors.dim);
+    let last_label = axes::before_the_end(from, to, width, widest.size().x / 2.0);
     let bounds = PlotBounds::from_min_max([from.unix_secs_f64(), low], [to.unix_secs_f64(), high]);
     // Every label at full strength: egui_plot fades those that stand close
     let hints = |hints: AxisHints<'static>| {
@@ -83,8 +90,10 @@ fn lines_ui(
             .tick_label_font(theme::tiny())
             .label_spacing(1.0..=2.0)
     };
-    let x_axis = hints(AxisHints::new_x())
-        .formatter(move |mark, _| local_time::tick(moment_at(mark.value), step));
+    let x_axis = hints(AxisHints::new_x()).formatter(move |mark, _| match moment_at(mark.value) {
+        at if at > last_label => String::new(),
+        at => local_time::tick(at, step),
+    });
     let y_axis = hints(AxisHints::new_y())
         .min_thickness(place.margin)
         .formatter(move |mark, _| words.span(Span::from_secs_f64(axes::secs_at(mark.value))));
@@ -427,7 +436,7 @@ fn readings_ui(ui: &mut Ui, data: &PlotData, frame: &Frame<'_>, secs: f64, toler
                 ui.label(theme::colored(line.name.as_str(), color));
                 ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                     match value_at(&line.runs, secs, tolerance) {
-                        Some(height) => drop(ui.label(value_text(frame, height))),
+                        Some(height) => drop(ui.label(value_text(frame, line, height))),
                         None => state_ui(ui, data, frame, line, secs),
                     }
                 });
@@ -436,8 +445,11 @@ fn readings_ui(ui: &mut Ui, data: &PlotData, frame: &Frame<'_>, secs: f64, toler
         });
 }
 
-fn value_text(frame: &Frame<'_>, height: f64) -> String {
+fn value_text(frame: &Frame<'_>, line: &super::PlotLine, height: f64) -> String {
     let value = axes::secs_at(height);
+    if line.whole_seconds {
+        return frame.words.span(Span::from_secs(value.round() as i64));
+    }
     // the floor stands for everything below it
     if value <= axes::FLOOR_SECS * 1.000_001 {
         format!("≤ {}", frame.words.span(Span::from_millis(1)))

@@ -6,6 +6,7 @@
 
 mod axes;
 mod draw;
+mod faults;
 mod lines;
 mod view;
 
@@ -36,6 +37,8 @@ pub struct PlotData {
     pub lanes: Vec<PlotLane>,
     pub thresholds: Vec<Threshold>,
     pub events: Vec<EventMark>,
+    /// Faults of the lab.
+    pub faults: Vec<FaultSpan>,
     /// For screen readers: what the picture shows, in words.
     pub summary: String,
 }
@@ -51,6 +54,8 @@ pub struct PlotLine {
     pub runs: std::sync::Arc<Vec<Run>>,
     /// What the cross-hair says where the line has no value and no lane tells why.
     pub no_value: String,
+    /// Its values have no finer parts, so that its 0 is one and not "a millisecond at most".
+    pub whole_seconds: bool,
 }
 
 /// The states of one channel over time.
@@ -93,6 +98,17 @@ pub struct Threshold {
 pub struct EventMark {
     pub at: Moment,
     pub sign: Sign,
+    pub text: String,
+}
+
+/// How long a fault of the lab lasted, or lasts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FaultSpan {
+    pub from: Moment,
+    pub to: Moment,
+    pub lasts: bool,
+    pub label: String,
+    /// With its times, for the hover text.
     pub text: String,
 }
 
@@ -149,7 +165,8 @@ pub fn event_marks(
         .store
         .journal()
         .between(from, to)
-        .filter(|entry| concerns(entry))
+        // a fault has a span of its own
+        .filter(|entry| entry.kind != EntryKind::Fault && concerns(entry))
         .map(|entry| EventMark {
             at: entry.at,
             sign: entry_sign(entry.kind),
@@ -160,6 +177,39 @@ pub fn event_marks(
         marks.drain(..marks.len() - MARKS);
     }
     marks
+}
+
+/// The faults of the topology on show that touch a stretch of time and happen to servers that concern the plot.
+pub fn fault_spans(
+    frame: &Frame<'_>,
+    (from, to): (Moment, Moment),
+    concerns: impl Fn(&ServerId) -> bool,
+) -> Vec<FaultSpan> {
+    let episodes = frame.topology.and_then(|id| frame.store.episodes(id));
+    let touching = episodes.into_iter().flat_map(|all| all.between(from, to));
+    touching
+        .filter(|episode| episode.took_place() && concerns(&episode.server))
+        .map(|episode| {
+            let label = frame.words.say(&episode.label);
+            let begun = local_time::time_of_day(episode.from);
+            let until = episode.until.unwrap_or(frame.now);
+            let lasted = frame.words.span(until.since(episode.from));
+            let text = match episode.until {
+                Some(_) => format!(
+                    "{label}\n{begun}–{} ({lasted})",
+                    local_time::time_of_day(until)
+                ),
+                None => format!("{label}\n{begun}– ({lasted})"),
+            };
+            FaultSpan {
+                from: episode.from.max(from),
+                to: until.min(to),
+                lasts: episode.until.is_none(),
+                label,
+                text,
+            }
+        })
+        .collect()
 }
 
 /// `db-r2: applier stopped`, without naming the server twice.
@@ -181,6 +231,8 @@ pub fn entry_sign(kind: EntryKind) -> Sign {
         EntryKind::Raised(Severity::Warning) => Sign::Warning,
         EntryKind::Raised(Severity::Info) | EntryKind::Changed => Sign::NotApplicable,
         EntryKind::Cleared => Sign::Ok,
+        // on purpose
+        EntryKind::Fault => Sign::Stopped,
     }
 }
 

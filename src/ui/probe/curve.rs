@@ -27,9 +27,14 @@ const LEFT: f32 = 11.0 * UNIT;
 const BELOW: f32 = 9.0 * UNIT;
 
 pub fn curve_ui(ui: &mut Ui, words: &Catalogue, figures: &FiguresData) {
+    curve_of_height_ui(ui, words, figures, HEIGHT);
+}
+
+/// As high as there is room.
+pub fn curve_of_height_ui(ui: &mut Ui, words: &Catalogue, figures: &FiguresData, height: f32) {
     ui.label(theme::strong(words.text("probe_screen.curve.title")));
     let (outer, response) =
-        ui.allocate_exact_size(vec2(ui.available_width(), HEIGHT), Sense::hover());
+        ui.allocate_exact_size(vec2(ui.available_width(), height), Sense::hover());
     let told = figures.sentences.join(" ");
     response.widget_info(|| WidgetInfo::labeled(Role::Image, true, &told));
     let inner = Rect::from_min_max(

@@ -1,8 +1,6 @@
 //! Keeping a result: to hold a later one against it, and as a file.
 
-use std::path::PathBuf;
-
-use eframe::egui::{Button, Label, TextEdit, TextWrapMode, Ui};
+use eframe::egui::{Label, TextEdit, Ui};
 
 use super::ProbeState;
 use super::board::{KeptProbe, ProbeView, ReplicaFigures};
@@ -11,9 +9,10 @@ use super::data::{ResultData, Scene};
 use super::figures::{Cell, grid_row_ui};
 use crate::model::phrase::phrase;
 use crate::ui::Frame;
-use crate::ui::action::{Action, ExportFormat, FilePurpose};
+use crate::ui::action::{Action, FilePurpose};
+use crate::ui::export::{self, Wish};
 use crate::ui::theme::{self, UNIT};
-use crate::ui::widgets::{segments_ui, sign_word_ui};
+use crate::ui::widgets::{entered, sign_word_ui};
 use crate::words::Catalogue;
 
 /// A kept result beside the latest one.
@@ -112,9 +111,10 @@ fn compare_ui(
         let field = TextEdit::singleline(&mut state.kept_name)
             .desired_width(40.0 * UNIT)
             .hint_text(words.text("probe_screen.keep.hint"));
-        ui.add(field).labelled_by(label.id);
+        let field = ui.add(field).labelled_by(label.id);
         ui.add_enabled_ui(idle, |ui| {
-            if ui.button(words.text("probe_screen.keep.do")).clicked() {
+            let keep = ui.button(words.text("probe_screen.keep.do"));
+            if keep.clicked() || idle && entered(ui, &field) {
                 state.compared = super::NEWEST;
                 actions.push(Action::SaveProbe {
                     topology: scene.topology.clone(),
@@ -167,39 +167,20 @@ fn export_ui(
     words: &Catalogue,
     actions: &mut Vec<Action>,
 ) {
-    ui.horizontal_wrapped(|ui| {
-        let formats = [
-            (ExportFormat::Csv, "CSV".to_owned()),
-            (ExportFormat::Json, "JSON".to_owned()),
-        ];
-        segments_ui(ui, &mut state.format, &formats);
-        let label = ui.label(theme::dim(ui, words.text("form.file")));
-        let field = TextEdit::singleline(&mut state.path).desired_width(32.0 * UNIT);
-        ui.add(field).labelled_by(label.id);
-        let choose = ui.add_enabled_ui(!state.choosing, |ui| ui.button(words.text("form.choose")));
-        if choose.inner.clicked() {
-            state.choosing = true;
-            state.not_chosen = false;
-            let purpose = FilePurpose::ProbeResult(state.format);
-            actions.push(Action::ChooseFile(purpose));
-        }
-        let ready = idle && !state.path.trim().is_empty();
-        ui.add_enabled_ui(ready, |ui| {
-            let write = Button::new(words.text("probe_screen.export.do"));
-            if ui.add(write.wrap_mode(TextWrapMode::Extend)).clicked() {
-                let to = PathBuf::from(state.path.trim());
-                actions.push(Action::ExportProbe {
-                    topology: scene.topology.clone(),
-                    format: state.format,
-                    may_replace: state.chosen.as_ref() == Some(&to),
-                    to,
-                });
-            }
+    let purpose = FilePurpose::ProbeResult;
+    let wish = export::export_ui(ui, &mut state.export, idle, purpose, words, actions);
+    if let Some(Wish {
+        format,
+        to,
+        may_replace,
+    }) = wish
+    {
+        actions.push(Action::ExportProbe {
+            topology: scene.topology.clone(),
+            format,
+            to,
+            may_replace,
         });
-    });
-    if state.not_chosen {
-        let text = theme::note(ui, words.text("form.no_file_chosen"));
-        ui.add(Label::new(text).wrap());
     }
     if let Some(how) = &scene.exported {
         sign_word_ui(ui, how.sign, how.text.as_str());

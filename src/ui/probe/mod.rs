@@ -3,23 +3,23 @@
 
 pub mod board;
 mod cards;
-mod controls;
-mod curve;
+pub(super) mod controls;
+pub(super) mod curve;
 mod data;
 pub(super) mod figures;
 mod histogram;
 mod keep;
 pub(super) mod permission;
 mod run_data;
-mod timeline;
+pub(super) mod timeline;
 pub(super) mod wording;
-
-use std::path::PathBuf;
 
 use eframe::egui::{Align, Label, Layout, ScrollArea, Ui};
 
 use super::Frame;
-use super::action::{Action, ExportFormat, FilePurpose};
+use super::action::{Action, FilePurpose};
+use super::export::ExportState;
+use super::lesson::pointer;
 use super::profiles::News;
 use super::theme::{self, UNIT};
 use super::widgets::{Card, Sign, empty_ui, notice_ui, segments_ui, sign_word_ui};
@@ -61,12 +61,7 @@ pub struct ProbeState {
     sql_is_open: bool,
     kept_name: String,
     compared: usize,
-    path: String,
-    format: ExportFormat,
-    choosing: bool,
-    not_chosen: bool,
-    /// The system's dialog has asked whether this one may be replaced.
-    chosen: Option<PathBuf>,
+    export: ExportState,
     /// Whose screen all this was typed for.
     topology: Option<TopologyId>,
 }
@@ -89,17 +84,21 @@ impl Default for ProbeState {
             sql_is_open: false,
             kept_name: String::new(),
             compared: NEWEST,
-            path: String::new(),
-            format: ExportFormat::Csv,
-            choosing: false,
-            not_chosen: false,
-            chosen: None,
+            export: ExportState::default(),
             topology: None,
         }
     }
 }
 
 impl ProbeState {
+    /// To be looked at only: the last run whose plain read was stale, where there is one.
+    pub(super) fn showing_stale() -> Self {
+        ProbeState {
+            which: Which::LastStale,
+            ..ProbeState::default()
+        }
+    }
+
     /// One run with everything looked at, or many with the read swept over the time after the commit.
     pub fn plan(&self, is_repeated: bool) -> ProbePlan {
         ProbePlan {
@@ -126,12 +125,7 @@ impl ProbeState {
         else {
             return;
         };
-        self.choosing = false;
-        self.not_chosen = path.is_none();
-        if let Some(path) = path {
-            self.path = path.display().to_string();
-            self.chosen = Some(path.clone());
-        }
+        self.export.chose(path.as_ref());
     }
 
     /// What was typed for one topology is not meant for another.
@@ -196,7 +190,9 @@ fn scene_ui(
     frame: &Frame<'_>,
     actions: &mut Vec<Action>,
 ) {
-    controls::controls_ui(ui, scene, state, frame, actions);
+    pointer::around(ui, "probe_controls", |ui| {
+        controls::controls_ui(ui, scene, state, frame, actions);
+    });
     if let Some(refused) = &scene.refused {
         notice_ui(ui, Sign::Critical, refused, None);
     }
@@ -232,7 +228,9 @@ fn result_ui(
         cards::cards_ui(ui, frame.words, read);
     }
     if let Some(timeline) = &result.timeline {
-        Card::new().show(ui, |ui| timeline::timeline_ui(ui, frame.words, timeline));
+        pointer::around(ui, "probe_timeline", |ui| {
+            Card::new().show(ui, |ui| timeline::timeline_ui(ui, frame.words, timeline));
+        });
     }
     if result.figures.is_some() {
         figures_ui(ui, scene, result, state, frame, actions);
@@ -252,8 +250,14 @@ fn figures_ui(
         return;
     };
     let words = frame.words;
-    let curve = |ui: &mut Ui| curve::curve_ui(ui, words, figures);
-    let table = |ui: &mut Ui| figures::table_ui(ui, words, figures);
+    let curve = |ui: &mut Ui| {
+        pointer::around(ui, "probe_curve", |ui| curve::curve_ui(ui, words, figures));
+    };
+    let table = |ui: &mut Ui| {
+        pointer::around(ui, "probe_figures", |ui| {
+            figures::table_ui(ui, words, figures)
+        });
+    };
     let waits = |ui: &mut Ui| histogram::histogram_ui(ui, words, figures);
     let keep = |ui: &mut Ui| keep::keep_ui(ui, scene, result, state, frame, actions);
     if result.is_repeated {

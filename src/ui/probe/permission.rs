@@ -114,6 +114,9 @@ fn statements_ui(ui: &mut Ui, sql: &SqlData, words: &Catalogue) {
     }
 }
 
+/// Room for where a statement goes, so that the statements stand under each other.
+const BADGE: f32 = 26.0 * UNIT;
+
 /// Each with where it goes and whether it changes something.
 pub fn lines_ui(ui: &mut Ui, lines: &[SqlLine], words: &Catalogue) {
     ui.spacing_mut().item_spacing.y = 0.75 * UNIT;
@@ -124,7 +127,10 @@ pub fn lines_ui(ui: &mut Ui, lines: &[SqlLine], words: &Catalogue) {
                 false => ("probe_screen.sql.reads", BadgeTone::Quiet),
             };
             let badge = format!("{} · {}", line.on, words.text(word));
+            let left = ui.cursor().min.x;
             badge_ui(ui, &badge, tone);
+            let used = ui.cursor().min.x - left;
+            ui.add_space((BADGE - used).max(0.0));
             let color = match line.changes_something {
                 true => theme::palette(ui).text,
                 false => theme::palette(ui).dim,

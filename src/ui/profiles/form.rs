@@ -230,7 +230,10 @@ fn sections_ui(
         unchosen: unchosen.as_ref(),
     };
     let Editing {
-        draft, account_sql, ..
+        draft,
+        account_sql,
+        awaits_name,
+        ..
     } = editing;
     let passwords = Passwords {
         keychain,
@@ -238,7 +241,10 @@ fn sections_ui(
     };
     section_ui(ui, words.text("form.section.topology"), |ui| {
         let name = &mut draft.profile.name;
-        form.text_row_ui(ui, "form.name", FieldName::Name, name, "form.name.hint");
+        let field = form.text_row_ui(ui, "form.name", FieldName::Name, name, "form.name.hint");
+        if std::mem::take(awaits_name) {
+            field.request_focus();
+        }
         let environment = &mut draft.profile.environment;
         form.choice_row_ui(ui, "form.environment", environment, &ENVIRONMENTS);
         if draft.profile.environment.guards_writes() {

@@ -33,6 +33,7 @@ pub use report::{ServerTest, TestState};
 pub use transfer::{Transfer, import_ui, remarks_ui};
 pub use typed::TypedPassword;
 
+use crate::model::lab::is_lab_topology;
 use crate::model::phrase::{Phrase, phrase};
 use crate::model::profile::{Environment, SecretKey, TopologyId, TopologyProfile};
 use crate::ui::Frame;
@@ -67,6 +68,8 @@ impl ProfilesData {
         let lines = frame
             .profiles
             .iter()
+            // a lab's is not the person's to edit, and gone with the lab
+            .filter(|profile| !is_lab_topology(&profile.id))
             .map(|profile| ProfileLine::new(profile, frame));
         ProfilesData {
             lines: lines.collect(),
@@ -138,6 +141,8 @@ pub struct Editing {
     account_sql: AccountSqlState,
     /// Found replicas the person does not want.
     dismissed: Vec<String>,
+    /// A new form: its name is typed first.
+    awaits_name: bool,
 }
 
 /// What came back from outside.
@@ -160,7 +165,14 @@ impl Editing {
             tests: Vec::new(),
             account_sql: AccountSqlState::default(),
             dismissed: Vec::new(),
+            awaits_name: false,
         })
+    }
+
+    fn of_new(draft: Draft) -> Box<Self> {
+        let mut editing = Self::new(draft);
+        editing.awaits_name = true;
+        editing
     }
 
     fn is_testing(&self) -> bool {
@@ -299,7 +311,7 @@ impl ProfilesState {
         let heard = &mut self.heard;
         (heard.conflict, heard.not_saved, heard.unchosen) = (None, None, None);
         self.pane = match to {
-            ListInput::Add => Pane::Form(Editing::new(Draft::fresh(frame.now))),
+            ListInput::Add => Pane::Form(Editing::of_new(Draft::fresh(frame.now))),
             ListInput::Import => Pane::Import(Transfer::default()),
             ListInput::Export => Pane::Export(Transfer {
                 chosen: frame.profiles.iter().map(|p| p.id.clone()).collect(),
@@ -459,7 +471,7 @@ impl ProfilesState {
                 let copy = phrase("form.copy_of").with("name", draft.profile.name.as_str());
                 let name = frame.words.say(&copy);
                 let copy = Draft::duplicate(&draft.profile, name, frame.now);
-                self.pane = Pane::Form(Editing::new(copy));
+                self.pane = Pane::Form(Editing::of_new(copy));
             }
             FormInput::Remove => {
                 self.asked = Some(Asked::Remove {

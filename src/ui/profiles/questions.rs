@@ -5,7 +5,7 @@ use eframe::egui::{Button, Frame, Id, Label, Margin, Modal, RichText, Ui};
 use super::list::ListInput;
 use crate::model::phrase::phrase;
 use crate::ui::theme::{self, UNIT};
-use crate::ui::widgets::primary_button_ui;
+use crate::ui::widgets::{answers_enter, primary_button_ui};
 use crate::words::Catalogue;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -55,14 +55,22 @@ pub fn asked_ui(ui: &mut Ui, asked: &Asked, can_save: bool, words: &Catalogue) -
         ui.horizontal_wrapped(|ui| match asked {
             Asked::Unsaved { .. } => {
                 ui.add_enabled_ui(can_save, |ui| {
-                    if primary_button_ui(ui, words.text("ask.unsaved.save")).clicked() {
+                    let save = primary_button_ui(ui, words.text("ask.unsaved.save"));
+                    if can_save {
+                        answers_enter(ui, &save);
+                    }
+                    if save.clicked() {
                         answer = Some(Answer::Save);
                     }
                 });
                 if ui.button(words.text("ask.unsaved.discard")).clicked() {
                     answer = Some(Answer::GoOn);
                 }
-                if ui.button(words.text("ask.unsaved.back")).clicked() {
+                let back = ui.button(words.text("ask.unsaved.back"));
+                if !can_save {
+                    answers_enter(ui, &back);
+                }
+                if back.clicked() {
                     answer = Some(Answer::Back);
                 }
             }
@@ -72,7 +80,9 @@ pub fn asked_ui(ui: &mut Ui, asked: &Asked, can_save: bool, words: &Catalogue) -
                 if ui.add(Button::new(text)).clicked() {
                     answer = Some(Answer::GoOn);
                 }
-                if ui.button(words.text("ask.back")).clicked() {
+                let back = ui.button(words.text("ask.back"));
+                answers_enter(ui, &back);
+                if back.clicked() {
                     answer = Some(Answer::Back);
                 }
             }

@@ -4,6 +4,7 @@ use eframe::egui::{DragValue, Label, ProgressBar, ScrollArea, TextEdit, Ui};
 
 use super::RoutingState;
 use super::data::{Shown, StartProblem};
+use crate::model::phrase::phrase;
 use crate::model::time::Span;
 use crate::ui::Frame;
 use crate::ui::action::{Action, Screen};
@@ -65,7 +66,7 @@ fn choices_ui(ui: &mut Ui, state: &mut RoutingState, frame: &Frame<'_>) {
     let label = ui.label(words.text("rules.screen.spare"));
     let spare = DragValue::new(&mut state.spare)
         .range(0..=10_000)
-        .suffix(format!(" {}", words.text("rules.screen.per_second")));
+        .suffix(words.text("rules.screen.per_second"));
     ui.add(spare)
         .labelled_by(label.id)
         .on_hover_text(words.text("rules.screen.spare_hover"));
@@ -85,10 +86,12 @@ fn start_ui(
                 actions.push(Action::StopComparing);
             }
             let share = done as f32 / planned.max(1) as f32;
-            let text = format!("{} / {}", words.count(done), words.count(planned));
+            let text = phrase("rules.screen.progress")
+                .with("done", words.count(done))
+                .with("planned", planned);
             ui.add(
                 ProgressBar::new(share)
-                    .text(text)
+                    .text(words.say(&text))
                     .desired_width(60.0 * UNIT),
             );
         });
@@ -97,8 +100,7 @@ fn start_ui(
     let mut confirmed = true;
     if let Some(name) = &shown.must_type {
         ui.horizontal_wrapped(|ui| {
-            let ask =
-                crate::model::phrase::phrase("rules.screen.type_name").with("name", name.as_str());
+            let ask = phrase("rules.screen.type_name").with("name", name.as_str());
             let label = ui.label(words.say(&ask));
             let field = TextEdit::singleline(&mut state.typed).desired_width(40.0 * UNIT);
             ui.add(field).labelled_by(label.id);
@@ -133,7 +135,7 @@ fn sql_ui(ui: &mut Ui, shown: &Shown, state: &mut RoutingState, frame: &Frame<'_
             state.shows_sql = !state.shows_sql;
         }
         copy_button_ui(ui, words, words.text("rules.screen.copy_sql"), || {
-            sql.clone()
+            sql.statements.clone()
         });
     });
     if state.shows_sql {
@@ -141,7 +143,13 @@ fn sql_ui(ui: &mut Ui, shown: &Shown, state: &mut RoutingState, frame: &Frame<'_
             .id_salt("rules sql")
             .max_height(50.0 * UNIT)
             .show(ui, |ui| {
-                ui.add(Label::new(theme::mono(sql.as_str())).extend());
+                ui.add(Label::new(theme::mono(sql.statements.as_str())).extend());
             });
+        ui.horizontal_wrapped(|ui| {
+            ui.label(theme::strong(words.text("probe.cli.grants")));
+            let what = words.text("probe_screen.sql.copy_grant");
+            copy_button_ui(ui, words, what, || sql.grant.clone());
+        });
+        ui.add(Label::new(theme::mono(&sql.grant)).wrap());
     }
 }

@@ -1,14 +1,17 @@
 //! What the Routing screen shows, in finished words.
 
 use super::guards::{GuardRow, guard_rows};
-use super::{Report, RoutingState};
+use super::keep::KeptData;
+use super::kinds::{KindState, KindTable, kind_key, target_name};
+use super::lending::{LendingRow, lending_rows};
+use super::{Report, RoutingState, SqlShown};
 use crate::model::phrase::{Phrase, phrase};
-use crate::model::profile::{TopologyProfile, WritePermission};
+use crate::model::profile::{ServerId, TopologyId, TopologyProfile, WritePermission};
+use crate::model::server::WatchId;
 use crate::model::time::Span;
 use crate::routing::Promise;
 use crate::routing::compare::{Outcome, Row};
 use crate::routing::decision::fallback_key;
-use crate::routing::strategies::{KindRoute, RouteTable};
 use crate::ui::Frame;
 use crate::ui::widgets::Sign;
 use crate::words::Catalogue;
@@ -29,8 +32,14 @@ pub struct Shown {
     pub running: Option<(u64, u64)>,
     pub verdict: Option<Verdict>,
     pub guards: Vec<GuardRow>,
-    pub kinds: Vec<KindLine>,
-    pub sql: Option<String>,
+    pub lending: Vec<LendingRow>,
+    pub kinds: KindsData,
+    pub replicas: Vec<(ServerId, String)>,
+    pub sql: Option<SqlShown>,
+    /// There is a whole result.
+    pub can_keep: bool,
+    pub kept: Vec<KeptData>,
+    pub exported: Option<(Sign, String)>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -73,12 +82,22 @@ pub struct RuleRow {
     pub fallback_count: u64,
 }
 
-/// One line of the query-kind router's assertion table.
+/// The query-kind router's table, and how it stands against what was asserted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KindsData {
+    pub table: KindTable,
+    /// In the order of the table.
+    pub lines: Vec<KindLine>,
+    pub is_taken: bool,
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub struct KindLine {
     pub kind: String,
-    pub route: String,
-    pub holds: bool,
+    pub sign: Sign,
+    pub verdict: String,
+    /// The whole sentence, when it fails.
+    pub why: Option<String>,
 }
 
 impl RoutingData {
@@ -93,10 +112,13 @@ impl RoutingData {
             .report
             .as_ref()
             .filter(|report| report.topology == profile.id);
-        let sql = state
-            .sql
-            .as_ref()
-            .filter(|(topology, _)| *topology == profile.id);
+        let sql = state.sql.as_ref().filter(|sql| sql.topology == profile.id);
+        let replicas = watched_replicas(frame, &profile.id);
+        let result = report
+            .filter(|report| !report.is_running)
+            .and_then(|report| report.outcome.as_ref());
+        let kept = state.board.kept.get(&profile.id);
+        let kept = kept.map_or(&[][..], |kept| &kept.comparisons);
         RoutingData::Shown(Box::new(Shown {
             start: may_start(frame, profile, state),
             must_type: profile
@@ -108,8 +130,16 @@ impl RoutingData {
                 .map(|report| (report.done, report.planned)),
             verdict: report.and_then(|report| verdict(frame, report)),
             guards: guard_rows(frame, &profile.id),
-            kinds: kinds(frame.words),
-            sql: sql.map(|(_, sql)| sql.clone()),
+            lending: lending_rows(frame, &profile.id),
+            kinds: kinds(frame, state, &profile.id, &replicas),
+            replicas,
+            sql: sql.cloned(),
+            can_keep: result.is_some(),
+            kept: kept
+                .iter()
+                .map(|kept| KeptData::new(frame, kept, result))
+                .collect(),
+            exported: exported(frame.words, state),
         }))
     }
 }
@@ -277,36 +307,83 @@ fn fallbacks(words: &Catalogue, row: &Row) -> String {
     if text.is_empty() { dash() } else { text }
 }
 
-fn kinds(words: &Catalogue) -> Vec<KindLine> {
-    let table = RouteTable::default();
-    let assertions = table.assertions();
-    let broken = table.broken(&assertions);
-    assertions
-        .iter()
-        .map(|assertion| KindLine {
-            kind: words
-                .text(match assertion.kind.code() {
-                    "write" => "rules.kind.write",
-                    "history" => "rules.kind.history",
-                    "list" => "rules.kind.list",
-                    "export" => "rules.kind.export",
-                    _ => "rules.kind.other",
-                })
-                .to_owned(),
-            route: words
-                .text(match assertion.route {
-                    KindRoute::Source => "rules.route.source",
-                    KindRoute::HealthyReplica => "rules.route.healthy_replica",
-                    KindRoute::Only(_) => "rules.route.only",
-                })
-                .to_owned(),
-            holds: !broken.iter().any(|broken| broken.assertion == *assertion),
+fn kinds(
+    frame: &Frame<'_>,
+    state: &RoutingState,
+    topology: &TopologyId,
+    replicas: &[(ServerId, String)],
+) -> KindsData {
+    let words = frame.words;
+    let kept = state.board.kept.get(topology);
+    let edited = state.edited.as_ref().filter(|(of, _)| of == topology);
+    let table = edited
+        .map(|(_, table)| table.clone())
+        .or_else(|| kept.map(|kept| kept.kinds.clone()))
+        .unwrap_or_default();
+    let watch_of = |server: &ServerId| watch_of(frame, topology, server);
+    let states = table.states(&watch_of).into_iter();
+    let lines: Vec<KindLine> = table
+        .lines()
+        .into_iter()
+        .zip(states)
+        .map(|((kind, setting), state)| {
+            let name = |target| target_name(target, replicas);
+            let kind = words.text(kind_key(&kind)).to_owned();
+            let why = match state {
+                KindState::Holds => None,
+                KindState::Broken(_) => Some(
+                    phrase("rules.kind.broken")
+                        .with("asserted", name(&setting.asserted))
+                        .with("found", name(&setting.goes_to)),
+                ),
+                KindState::NoSuchReplica => Some(phrase("rules.kind.no_such_replica")),
+            };
+            let (sign, verdict) = match why {
+                None => (Sign::Ok, "rules.kind.holds"),
+                Some(_) => (Sign::Critical, "rules.kind.fails"),
+            };
+            KindLine {
+                sign,
+                verdict: words.text(verdict).to_owned(),
+                why: why.map(|why| words.say(&why.with("kind", kind.as_str()))),
+                kind,
+            }
         })
-        .chain(std::iter::once(KindLine {
-            kind: words.text("rules.kind.other").to_owned(),
-            route: words.text("rules.route.source").to_owned(),
-            holds: table.route(&crate::routing::QueryKind::Other(String::new()))
-                == KindRoute::Source,
-        }))
+        .collect();
+    KindsData {
+        is_taken: lines.iter().all(|line| line.sign == Sign::Ok),
+        table,
+        lines,
+    }
+}
+
+/// The number under which a replica of the topology is watched now.
+pub fn watch_of(frame: &Frame<'_>, topology: &TopologyId, server: &ServerId) -> Option<WatchId> {
+    let views = frame.store.replica_views(topology);
+    let mut servers = frame.store.servers_of(topology);
+    let watch = servers.find(|s| s.registration.server == *server)?.watch();
+    views
+        .iter()
+        .any(|view| view.watch == watch)
+        .then_some(watch)
+}
+
+fn watched_replicas(frame: &Frame<'_>, topology: &TopologyId) -> Vec<(ServerId, String)> {
+    let views = frame.store.replica_views(topology);
+    let servers = views
+        .iter()
+        .filter_map(|view| frame.store.watched(view.watch));
+    servers
+        .map(|server| {
+            let registration = &server.registration;
+            (registration.server.clone(), registration.name.clone())
+        })
         .collect()
+}
+
+fn exported(words: &Catalogue, state: &RoutingState) -> Option<(Sign, String)> {
+    state.board.exported.as_ref().map(|how| match how {
+        Ok(done) => (Sign::Ok, words.say(done)),
+        Err(why) => (Sign::Critical, words.say(why)),
+    })
 }

@@ -1,20 +1,22 @@
 //! Draws the Routing screen.
 
-use eframe::egui::{Grid, Label, RichText, ScrollArea, Ui};
+use eframe::egui::{Label, RichText, ScrollArea, Ui};
 
 use super::RoutingState;
 use super::chart::chart_ui;
 use super::controls::controls_ui;
-use super::data::{RoutingData, RuleRow, Shown, Verdict};
+use super::data::{RoutingData, RuleRow, Verdict};
 use super::guards::guards_ui;
+use super::keep::keep_ui;
+use super::kinds_ui::kinds_ui;
+use super::lending::lending_ui;
 use crate::model::phrase::phrase;
 use crate::ui::Frame;
 use crate::ui::action::{Action, Screen};
+use crate::ui::lesson::pointer;
 use crate::ui::panels::halves_ui;
 use crate::ui::theme::{self, UNIT};
-use crate::ui::widgets::{
-    Card, Column, Edge, Sign, Sorting, Table, empty_ui, sign_ui, sign_word_ui, table_ui,
-};
+use crate::ui::widgets::{Card, Column, Edge, Sign, Sorting, Table, empty_ui, sign_ui, table_ui};
 
 pub fn routing_ui(
     ui: &mut Ui,
@@ -40,12 +42,18 @@ pub fn routing_ui(
         .auto_shrink([false, false])
         .show(ui, |ui| {
             ui.spacing_mut().item_spacing.y = 2.0 * UNIT;
-            controls_ui(ui, shown, state, frame, actions);
-            if let Some(verdict) = &shown.verdict {
-                verdict_ui(ui, verdict, &mut state.sorting, frame);
-            }
-            guards_ui(ui, &shown.guards, frame);
-            kinds_ui(ui, shown, frame);
+            pointer::around(ui, "routing_rules", |ui| {
+                controls_ui(ui, shown, state, frame, actions);
+                if let Some(verdict) = &shown.verdict {
+                    verdict_ui(ui, verdict, &mut state.sorting, frame);
+                }
+            });
+            keep_ui(ui, shown, state, frame, actions);
+            pointer::around(ui, "routing_guard", |ui| {
+                guards_ui(ui, &shown.guards, frame);
+            });
+            lending_ui(ui, &shown.lending, frame);
+            kinds_ui(ui, shown, state, frame, actions);
             ui.add_space(2.0 * UNIT);
         });
 }
@@ -107,7 +115,7 @@ fn rules_ui(ui: &mut Ui, rows: &[RuleRow], sorting: &mut Sorting, frame: &Frame<
         Column::numbers(words.text("rules.column.p99"), 17.0 * UNIT),
         Column::numbers(words.text("rules.column.source"), 20.0 * UNIT),
     ];
-    let fallbacks = if narrow { 26.0 * UNIT } else { 64.0 * UNIT };
+    let fallbacks = if narrow { 26.0 * UNIT } else { 46.0 * UNIT };
     columns.push(Column::words(
         words.text("rules.column.fallbacks"),
         fallbacks,
@@ -166,29 +174,4 @@ fn cell_ui(ui: &mut Ui, row: &RuleRow, column: usize, frame: &Frame<'_>) {
         6 => label(ui, &row.on_source, &row.on_source_hover),
         _ => label(ui, &row.fallbacks, &row.fallbacks),
     }
-}
-
-fn kinds_ui(ui: &mut Ui, shown: &Shown, frame: &Frame<'_>) {
-    let words = frame.words;
-    ui.label(theme::title(words.text("rules.kind.title")));
-    Card::new().show(ui, |ui| {
-        let about = theme::note(ui, words.text("rules.kind.about"));
-        ui.add(Label::new(about).wrap());
-        ui.add_space(UNIT);
-        Grid::new("kinds")
-            .num_columns(3)
-            .spacing([6.0 * UNIT, UNIT])
-            .show(ui, |ui| {
-                for line in &shown.kinds {
-                    ui.label(&line.kind);
-                    ui.label(&line.route);
-                    let (sign, key) = match line.holds {
-                        true => (Sign::Ok, "rules.kind.holds"),
-                        false => (Sign::Critical, "rules.kind.broken"),
-                    };
-                    sign_word_ui(ui, sign, words.text(key));
-                    ui.end_row();
-                }
-            });
-    });
 }

@@ -230,7 +230,10 @@ fn details(scene: &Scene<'_>, source: &SemiSyncSource) -> Panel {
         "semi_sync.timeout",
         source.timeout,
         |span| words.span(span),
-        "rpl_semi_sync_source_timeout",
+        scene.semi_sync_name(
+            "rpl_semi_sync_source_timeout",
+            "rpl_semi_sync_master_timeout",
+        ),
     ));
     let point = match source.wait_point.as_deref() {
         Some("AFTER_SYNC") => "semi_sync.after_sync",
@@ -241,7 +244,10 @@ fn details(scene: &Scene<'_>, source: &SemiSyncSource) -> Panel {
         "semi_sync.wait_point",
         source.wait_point.clone(),
         |p| p,
-        "rpl_semi_sync_source_wait_point",
+        scene.semi_sync_name(
+            "rpl_semi_sync_source_wait_point",
+            "rpl_semi_sync_master_wait_point",
+        ),
     );
     if !point.is_empty() {
         fact = fact.meaning(scene.t(point), Tone::Dim);
@@ -280,13 +286,19 @@ fn details(scene: &Scene<'_>, source: &SemiSyncSource) -> Panel {
         "semi_sync.average_wait",
         source.average_wait,
         |span| words.span(span),
-        "Rpl_semi_sync_source_tx_avg_wait_time",
+        scene.semi_sync_name(
+            "Rpl_semi_sync_source_tx_avg_wait_time",
+            "Rpl_semi_sync_master_tx_avg_wait_time",
+        ),
     ));
     panel.push(scene.fact(
         "semi_sync.wait_sessions",
         source.wait_sessions,
         |n| words.count(n),
-        "Rpl_semi_sync_source_wait_sessions",
+        scene.semi_sync_name(
+            "Rpl_semi_sync_source_wait_sessions",
+            "Rpl_semi_sync_master_wait_sessions",
+        ),
     ));
     panel
 }
@@ -325,9 +337,9 @@ fn replicas_panel(frame: &Frame<'_>, replicas: &[&Watched]) -> Panel {
     panel.push(Rows {
         columns: vec![
             RowColumn::words(t("semi_sync.replica"), 1.6),
-            RowColumn::words(t("semi_sync.configured"), 1.4),
+            RowColumn::words(t("semi_sync.configured"), 2.0),
             RowColumn::words(t("semi_sync.in_force"), 1.4),
-            RowColumn::words(t("semi_sync.remark"), 5.6),
+            RowColumn::words(t("semi_sync.remark"), 5.0),
         ],
         rows: replicas
             .iter()

@@ -7,6 +7,7 @@ use eframe::egui::{Label, RichText, ScrollArea, Ui};
 
 use crate::ui::Frame;
 use crate::ui::action::Action;
+use crate::ui::lesson::pointer;
 use crate::ui::panels::{PanelsState, absence_ui, columns_ui, stale_ui};
 use crate::ui::theme::{self, UNIT};
 use crate::ui::widgets::{Card, Edge, Sign, lamp_ui, sign_word_ui};
@@ -37,7 +38,7 @@ pub fn semi_sync_ui(
             if let Some(stale) = &end.stale {
                 stale_ui(ui, stale, frame, actions);
             }
-            facts_ui(ui, end, frame);
+            pointer::around(ui, "semi_sync", |ui| facts_ui(ui, end, frame));
             let columns = [end.left.as_slice(), end.right.as_slice()];
             columns_ui(ui, columns, &mut state.panels, frame, actions);
         }

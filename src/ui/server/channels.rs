@@ -2,6 +2,7 @@
 
 use super::scene::Scene;
 use super::sql::Asked;
+use crate::model::dialect::SECONDS_BEHIND;
 use crate::model::phrase::{Arg, phrase};
 use crate::model::replication::{Channel, Coordinates, Field, ReplicationError, ThreadState};
 use crate::model::time::Span;
@@ -85,11 +86,12 @@ fn source(scene: &Scene<'_>, channel: &Channel, panel: &mut Panel) {
     let text = source_text(channel);
     let mut fact = FactRow::new(scene.t("server.source.title"), &text).source(from_where(
         scene.frame,
-        "Source_Host",
+        scene.own_name("Source_Host"),
         scene.sample.answered_at,
     ));
     if let Some(uuid) = channel.source.uuid.as_ref().filter(|uuid| !uuid.is_empty()) {
-        fact.source = format!("{}\nSource_UUID {uuid}", fact.source);
+        let name = scene.own_name("Source_UUID");
+        fact.source = format!("{}\n{name} {uuid}", fact.source);
     }
     match watched {
         Some(server) => fact.value = format!("{} · {text}", server.registration.name),
@@ -114,7 +116,11 @@ fn thread(
         ThreadState::Other(word) => (word.clone(), Tone::Unknown),
         ThreadState::Untold => (scene.t("panel.not_told").to_owned(), Tone::Unknown),
     };
-    let source = from_where(scene.frame, "SHOW REPLICA STATUS", scene.sample.answered_at);
+    let source = from_where(
+        scene.frame,
+        scene.own_name("SHOW REPLICA STATUS"),
+        scene.sample.answered_at,
+    );
     FactRow::new(scene.t(name), word)
         .tone(tone)
         .source(source)
@@ -171,11 +177,11 @@ fn seconds_behind(scene: &Scene<'_>, channel: &Channel) -> FactRow {
         Field::Absent => (scene.t("panel.not_told").to_owned(), Tone::Unknown),
         Field::Unreadable(text) => (text.clone(), Tone::Unknown),
     };
-    FactRow::new("Seconds_Behind_Source", value)
+    FactRow::new(scene.own_name(SECONDS_BEHIND), value)
         .tone(tone)
         .source(from_where(
             scene.frame,
-            "SHOW REPLICA STATUS",
+            scene.own_name("SHOW REPLICA STATUS"),
             scene.sample.answered_at,
         ))
 }
@@ -208,13 +214,13 @@ fn positions(scene: &Scene<'_>, channel: &Channel, panel: &mut Panel) {
         "server.read",
         named(&channel.read),
         at,
-        "Read_Source_Log_Pos",
+        scene.own_name("Read_Source_Log_Pos"),
     ));
     panel.push(scene.fact(
         "server.executed",
         named(&channel.executed),
         at,
-        "Exec_Source_Log_Pos",
+        scene.own_name("Exec_Source_Log_Pos"),
     ));
     let space = channel.relay_log_space;
     panel.push(scene.fact(

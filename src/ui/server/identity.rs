@@ -20,7 +20,7 @@ pub fn panel(scene: &Scene<'_>) -> Panel {
         "server.role",
         Some(role(scene)),
         |r| words.role(r).to_owned(),
-        "SHOW REPLICA STATUS",
+        scene.own_name("SHOW REPLICA STATUS"),
     ));
     panel.push(FactRow::new(
         scene.t("server.address"),

@@ -1,5 +1,6 @@
 //! What the panels of one server are made from, and the few questions they all ask.
 
+use crate::model::dialect::Dialect;
 use crate::model::phrase::{Arg, Phrase, phrase};
 use crate::model::sample::{Answer, Named, Sample};
 use crate::model::time::Moment;
@@ -46,6 +47,23 @@ impl<'a> Scene<'a> {
     /// A sentence with one value in it.
     pub fn with(&self, key: &'static str, name: &'static str, value: impl Into<Arg>) -> String {
         self.say(&phrase(key).with(name, value))
+    }
+
+    /// In whose words this server is spoken of.
+    pub fn dialect(&self) -> Dialect {
+        Dialect::of_product(&self.sample.product)
+    }
+
+    /// What this server calls what MySQL 8.4 calls so.
+    pub fn own_name(&self, modern: &'static str) -> &'static str {
+        self.dialect().name(modern)
+    }
+
+    /// The same of a semi-sync name: which plugin is loaded decides, not the version (R23).
+    pub fn semi_sync_name(&self, modern: &'static str, old: &'static str) -> &'static str {
+        let told = self.sample.status.value();
+        let is_old = told.is_some_and(|told| told.text("rpl_semi_sync_master_status").is_some());
+        if is_old { old } else { modern }
     }
 
     pub fn sql(&self, asked: Asked) -> Option<String> {

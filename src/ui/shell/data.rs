@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::commands;
+use super::palette::Entry;
 use crate::health::facts::Freshness;
 use crate::model::event::LinkState;
 use crate::model::finding::Health;
@@ -12,9 +14,12 @@ use crate::model::server::WatchId;
 use crate::store::judged::{Judged, ServerJudged};
 use crate::store::watched::Watched;
 use crate::ui::Frame;
+use crate::ui::lab::board::LabBoard;
+use crate::ui::lesson::board::LessonBoard;
 use crate::ui::local_time;
 use crate::ui::plot::{entry_sign, entry_text};
 use crate::ui::widgets::Sign;
+use crate::words::Catalogue;
 
 /// The bars and the tree.
 #[derive(Clone, Debug)]
@@ -29,6 +34,10 @@ pub struct ShellData {
     pub cost: Cost,
     /// The newest journal entry: sign, text.
     pub last_event: Option<(Sign, String)>,
+    /// What the search offers of the lab.
+    pub commands: Vec<Entry>,
+    /// The lessons, as the search offers them.
+    pub lessons: Vec<Entry>,
 }
 
 /// What watching costs, over all watched servers.
@@ -67,6 +76,8 @@ pub struct ServerRow {
     pub sign: Sign,
     /// Lag, "stopped", "unknown", or the role.
     pub right: String,
+    /// The same without the planned delay, where there is one.
+    pub right_short: Option<String>,
     /// The right word carries the state's colour.
     pub alarming: bool,
     pub selected: bool,
@@ -96,6 +107,17 @@ impl ShellData {
                 );
                 (entry_sign(entry.kind), text)
             }),
+            commands: Vec::new(),
+            lessons: Vec::new(),
+        }
+    }
+
+    /// With what can be done about the lab and its lessons.
+    pub fn with_lab(self, words: &Catalogue, lab: &LabBoard, lessons: &LessonBoard) -> Self {
+        ShellData {
+            commands: commands::commands(words, lab, lessons),
+            lessons: commands::lessons(words, lessons),
+            ..self
         }
     }
 }
@@ -251,6 +273,7 @@ fn server_row(
         name: registration.name.clone(),
         sign: server_sign(server, judged),
         right,
+        right_short: late_beyond_plan(frame, server, judged),
         alarming,
         selected: frame.topology == Some(&registration.topology)
             && frame.server == Some(&registration.server),
@@ -265,6 +288,14 @@ fn server_sign(server: &Watched, judged: &ServerJudged) -> Sign {
         LinkState::Connecting => Sign::Unknown,
         LinkState::Up { .. } => Sign::from(judged.health),
     }
+}
+
+fn late_beyond_plan(frame: &Frame<'_>, server: &Watched, judged: &ServerJudged) -> Option<String> {
+    let is_up = matches!(server.link, LinkState::Up { .. });
+    let is_planned = judged.lag().planned_delay.micros() > 0;
+    let lag = judged.lag().headline.value();
+    lag.filter(|_| is_up && is_planned)
+        .map(|lag| frame.words.span(lag))
 }
 
 /// The word at the right edge, and whether it is bad news.
@@ -310,7 +341,11 @@ fn hover(frame: &Frame<'_>, server: &Watched, judged: &ServerJudged) -> String {
     }
     match &server.link {
         LinkState::Down { trouble, .. } => lines.push(words.say(&trouble.what)),
-        _ => lines.push(crate::ui::overview::lag_line(frame, judged.lag())),
+        _ => lines.push(crate::ui::overview::lag_line(
+            frame,
+            judged.lag(),
+            server.dialect(),
+        )),
     }
     if let Some(age) = judged.answer_age {
         let key = match &judged.freshness {

@@ -2,6 +2,7 @@
 //! at the bottom, and the keys that work everywhere.
 
 mod bottom;
+mod commands;
 mod data;
 mod icons;
 mod keys;
@@ -16,6 +17,7 @@ pub use tree::TreeState;
 use eframe::egui::{CentralPanel, Frame as Area, Margin, Panel, Rect, Stroke, Ui};
 
 use super::action::{Action, Screen};
+use super::lesson::pointer;
 use super::theme::{UNIT, palette};
 use super::widgets::{Tab, Toasts, tabs_ui};
 use crate::model::profile::Environment;
@@ -52,6 +54,7 @@ pub fn shell_ui(
         .resizable(false)
         .frame(bar(ui))
         .show(ui, |ui| top::top_ui(ui, data, state, frame, actions));
+    pointer::mark(ui, "verdict", top.response.rect);
     if data.environment == Some(Environment::Production) {
         production_edge_ui(ui, top.response.rect);
     }
@@ -62,13 +65,14 @@ pub fn shell_ui(
             bottom::bottom_ui(ui, data, frame, actions);
         });
     if state.tree.is_open(width > NARROW) {
-        Panel::left("tree")
+        let tree = Panel::left("tree")
             .default_size((width * 0.2).clamp(46.0 * UNIT, 60.0 * UNIT))
             .size_range(40.0 * UNIT..=(width * 0.45).max(41.0 * UNIT))
             .frame(bar(ui).inner_margin(Margin::symmetric(0, (2.0 * UNIT) as i8)))
             .show(ui, |ui| {
                 tree::tree_ui(ui, data, &mut state.tree, frame, actions)
             });
+        pointer::mark(ui, "tree", tree.response.rect);
     }
     let inside = Area::new()
         .fill(palette(ui).background)
@@ -120,6 +124,7 @@ pub fn screen_key(screen: Screen) -> &'static str {
         Screen::SemiSync => "screen.semi_sync",
         Screen::Probe => "screen.probe",
         Screen::Routing => "screen.routing",
+        Screen::Lab => "screen.lab",
         Screen::Events => "screen.events",
         Screen::Profiles => "screen.profiles",
         Screen::Settings => "screen.settings",

@@ -2,9 +2,11 @@
 
 use eframe::egui::accesskit::Role;
 use eframe::egui::{
-    Align2, Area, Id, Key, Modal, Modifiers, Order, ScrollArea, TextEdit, Ui, WidgetInfo, vec2,
+    Align2, Area, Button, Id, Key, Modal, Modifiers, Order, ScrollArea, TextEdit, Ui, WidgetInfo,
+    vec2,
 };
 
+use super::commands::LabCommand;
 use super::top::{other_language, other_theme};
 use super::{ShellData, ShellState, TreeRow, screen_key};
 use crate::model::profile::{ServerId, TopologyId};
@@ -25,7 +27,20 @@ pub struct Entry {
     pub text: String,
     /// What kind of thing it is, or its key.
     pub kind: String,
+    /// Why it cannot be done now.
+    pub impossible: Option<String>,
     pub target: Target,
+}
+
+impl Entry {
+    pub fn new(text: impl Into<String>, kind: impl Into<String>, target: Target) -> Self {
+        Entry {
+            text: text.into(),
+            kind: kind.into(),
+            impossible: None,
+            target,
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -35,6 +50,8 @@ pub enum Target {
     Server(TopologyId, ServerId),
     Pause(bool),
     PollNow(TopologyId),
+    AddTopology,
+    Lab(LabCommand),
     Theme,
     Language,
     Zoom(f32),
@@ -76,8 +93,10 @@ pub fn palette_ui(
                 run |= entry_ui(ui, entry, n, palette);
             }
         });
-        run.then(|| found.get(palette.chosen).map(|e| e.target.clone()))
-            .flatten()
+        let chosen = found.get(palette.chosen).filter(|_| run);
+        chosen
+            .filter(|entry| entry.impossible.is_none())
+            .map(|entry| entry.target.clone())
     });
     let close = shown.should_close() || shown.inner.is_some();
     if let Some(target) = shown.inner {
@@ -115,13 +134,19 @@ fn field_ui(ui: &mut Ui, palette: &mut PaletteState, frame: &Frame<'_>) {
 
 fn entry_ui(ui: &mut Ui, entry: &Entry, n: usize, palette: &mut PaletteState) -> bool {
     let chosen = n == palette.chosen;
-    let kind = theme::note(ui, entry.kind.as_str());
-    let response = ui.add(
-        eframe::egui::Button::selectable(chosen, entry.text.as_str())
-            .right_text(kind)
-            .truncate()
-            .min_size(vec2(ui.available_width(), 0.0)),
-    );
+    let note = match &entry.impossible {
+        // what is disabled is drawn faded: a dim reason could not be read
+        Some(why) => theme::note(ui, why.as_str()).color(theme::palette(ui).text),
+        None => theme::note(ui, entry.kind.as_str()),
+    };
+    let button = Button::selectable(chosen, entry.text.as_str())
+        .right_text(note)
+        .truncate()
+        .min_size(vec2(ui.available_width(), 0.0));
+    let mut response = ui.add_enabled(entry.impossible.is_none(), button);
+    if let Some(why) = &entry.impossible {
+        response = response.on_disabled_hover_text(why);
+    }
     if chosen && ui.input(|i| i.key_pressed(Key::ArrowDown) || i.key_pressed(Key::ArrowUp)) {
         response.scroll_to_me(None);
     }
@@ -134,70 +159,59 @@ fn entry_ui(ui: &mut Ui, entry: &Entry, n: usize, palette: &mut PaletteState) ->
 
 /// Everything, in the order in which it is offered before anything is typed.
 pub fn entries(data: &ShellData, frame: &Frame<'_>, paused: bool) -> Vec<Entry> {
+    let mut entries = places(data, frame);
     let words = frame.words;
-    let entry = |text: &str, kind: &str, target| Entry {
-        text: text.to_owned(),
-        kind: kind.to_owned(),
-        target,
-    };
-    let mut entries = Vec::new();
-    for row in &data.tree {
-        match row {
-            TreeRow::Topology(t) => entries.push(entry(
-                &t.name,
-                words.text("palette.topology"),
-                Target::Topology(t.id.clone()),
-            )),
-            TreeRow::Server(s) => {
-                let kind = format!("{} · {}", words.text("palette.server"), s.right);
-                let target = Target::Server(s.topology.clone(), s.server.clone());
-                entries.push(entry(&s.name, &kind, target));
-            }
-        }
-    }
-    for (n, screen) in Screen::ALL.into_iter().enumerate() {
-        entries.push(entry(
-            words.text(screen_key(screen)),
-            &(n + 1).to_string(),
-            Target::Screen(screen),
-        ));
-    }
+    let action = words.text("palette.action");
     if let Some(topology) = frame.topology.filter(|_| data.watched) {
         let key = if paused {
             "shell.resume"
         } else {
             "shell.pause"
         };
-        entries.push(entry(
-            words.text(key),
-            words.text("palette.key.space"),
-            Target::Pause(!paused),
-        ));
-        entries.push(entry(
-            words.text("shell.poll_now"),
-            "F5",
-            Target::PollNow(topology.clone()),
-        ));
+        let space = words.text("palette.key.space");
+        entries.push(Entry::new(words.text(key), space, Target::Pause(!paused)));
+        let poll = Target::PollNow(topology.clone());
+        entries.push(Entry::new(words.text("shell.poll_now"), "F5", poll));
     }
-    let action = words.text("palette.action");
-    entries.push(entry(words.text("shell.theme"), action, Target::Theme));
-    entries.push(entry(
-        words.text("shell.language"),
-        action,
-        Target::Language,
-    ));
-    entries.push(entry(
-        words.text("palette.zoom_in"),
-        "Ctrl +",
-        Target::Zoom(1.0),
-    ));
-    entries.push(entry(
-        words.text("palette.zoom_out"),
-        "Ctrl −",
-        Target::Zoom(-1.0),
-    ));
-    entries.push(entry(words.text("palette.quit"), "Ctrl Q", Target::Quit));
+    entries.extend(data.commands.iter().cloned());
+    let others = [
+        ("shell.add", action, Target::AddTopology),
+        ("shell.theme", action, Target::Theme),
+        ("shell.language", action, Target::Language),
+        ("palette.zoom_in", "Ctrl +", Target::Zoom(1.0)),
+        ("palette.zoom_out", "Ctrl −", Target::Zoom(-1.0)),
+        ("palette.quit", "Ctrl Q", Target::Quit),
+    ];
+    let others = others.map(|(key, kind, target)| Entry::new(words.text(key), kind, target));
+    entries.extend(others);
+    entries.extend(data.lessons.iter().cloned());
     entries
+}
+
+/// Topologies, servers and screens.
+fn places(data: &ShellData, frame: &Frame<'_>) -> Vec<Entry> {
+    let words = frame.words;
+    let in_tree = data.tree.iter().map(|row| match row {
+        TreeRow::Topology(t) => {
+            let kind = words.text("palette.topology");
+            Entry::new(&t.name, kind, Target::Topology(t.id.clone()))
+        }
+        TreeRow::Server(s) => {
+            let kind = format!("{} · {}", words.text("palette.server"), s.right);
+            let target = Target::Server(s.topology.clone(), s.server.clone());
+            Entry::new(&s.name, kind, target)
+        }
+    });
+    let screens = Screen::ALL.into_iter().enumerate().map(|(n, screen)| {
+        // as many as there are digits
+        let digit = match n {
+            0..10 => ((n + 1) % 10).to_string(),
+            _ => String::new(),
+        };
+        let name = words.text(screen_key(screen));
+        Entry::new(name, digit, Target::Screen(screen))
+    });
+    in_tree.chain(screens).collect()
 }
 
 /// Those that have every typed word in their name or kind; those that begin with the first come first.
@@ -205,6 +219,7 @@ pub fn matching(entries: &[Entry], text: &str) -> Vec<Entry> {
     let typed = text.trim().to_lowercase();
     let has = |entry: &&Entry| {
         let whole = format!("{} {}", entry.text, entry.kind).to_lowercase();
+        let whole = whole.replace('\u{a0}', " ");
         typed.split_whitespace().all(|word| whole.contains(word))
     };
     let mut found: Vec<Entry> = entries.iter().filter(has).cloned().collect();
@@ -223,6 +238,8 @@ fn carried_out(target: Target, frame: &Frame<'_>, dark: bool) -> Vec<Action> {
         }
         Target::Pause(pause) => vec![Action::Pause(pause)],
         Target::PollNow(topology) => vec![Action::PollNow(topology)],
+        Target::AddTopology => vec![Action::AddTopology],
+        Target::Lab(command) => vec![command.action()],
         Target::Theme => vec![Action::Theme(other_theme(dark))],
         Target::Language => vec![Action::Language(other_language(frame.words.language()))],
         Target::Zoom(direction) => vec![Action::Zoom(super::keys::step(
@@ -239,11 +256,7 @@ mod tests {
 
     #[test]
     fn every_typed_word_must_be_there_and_beginnings_come_first() {
-        let entry = |text: &str, kind: &str| Entry {
-            text: text.into(),
-            kind: kind.into(),
-            target: Target::Quit,
-        };
+        let entry = |text: &str, kind: &str| Entry::new(text, kind, Target::Quit);
         let all = [
             entry("old db", "server"),
             entry("db-r1", "server"),

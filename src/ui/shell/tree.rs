@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use eframe::egui::accesskit::Role;
 use eframe::egui::text::{LayoutJob, TextWrapping};
 use eframe::egui::{
-    Align, Color32, EventFilter, FontId, Id, Key, Layout, Modifiers, Rect, Response, ScrollArea,
-    Sense, Stroke, StrokeKind, TextEdit, Ui, WidgetInfo, pos2, vec2,
+    Align, Color32, EventFilter, FontId, Id, Key, Label, Layout, Margin, Modifiers, Rect, Response,
+    ScrollArea, Sense, Stroke, StrokeKind, TextEdit, Ui, WidgetInfo, pos2, vec2,
 };
 
 use super::icons::{Icon, icon_button_ui};
@@ -16,7 +16,9 @@ use crate::ui::Frame;
 use crate::ui::action::{Action, Screen};
 use crate::ui::fonts;
 use crate::ui::theme::{self, UNIT, palette, size};
-use crate::ui::widgets::{Sign, environment_badge_ui, paint_sign, quiet_button_ui, sign_ui};
+use crate::ui::widgets::{
+    Sign, badge_width, environment_badge_ui, paint_sign, quiet_button_ui, sign_ui,
+};
 
 const ROW: f32 = 7.0 * UNIT;
 const INDENT: f32 = 4.5 * UNIT;
@@ -96,7 +98,7 @@ fn head_ui(ui: &mut Ui, state: &mut TreeState, frame: &Frame<'_>, actions: &mut 
             ui.add_space(UNIT);
             let (name, hint) = (words.text("shell.add"), words.text("shell.add_hint"));
             if icon_button_ui(ui, Icon::Plus, name, hint).clicked() {
-                actions.push(Action::Show(Screen::Profiles));
+                actions.push(Action::AddTopology);
             }
             let search = TextEdit::singleline(&mut state.search)
                 .hint_text(words.text("shell.search"))
@@ -115,10 +117,8 @@ fn head_ui(ui: &mut Ui, state: &mut TreeState, frame: &Frame<'_>, actions: &mut 
 
 fn nothing_ui(ui: &mut Ui, text: &str) {
     ui.add_space(2.0 * UNIT);
-    ui.horizontal_wrapped(|ui| {
-        ui.add_space(EDGE);
-        ui.label(theme::note(ui, text));
-    });
+    let frame = eframe::egui::Frame::new().inner_margin(Margin::symmetric(EDGE as i8, 0));
+    frame.show(ui, |ui| ui.add(Label::new(theme::note(ui, text)).wrap()));
 }
 
 /// Rows that the search and the folding leave. A server that is found keeps its topology above it, and a topology that
@@ -183,7 +183,7 @@ fn topology_row_ui(
                     // what is folded away still shows how it is
                     sign_ui(ui, words, row.sign);
                 }
-                let badge = 22.0 * UNIT;
+                let badge = badge_width(ui, words, row.environment) + UNIT;
                 let room = (ui.available_width() - badge).max(10.0 * UNIT);
                 let response = name_ui(ui, row, room);
                 if response.clicked() || moved_here(&response, by_arrow) && row.watched {
@@ -322,8 +322,8 @@ fn server_row_ui(
         row.sign,
         colors,
     );
-    let right = right_word(ui, row, rect);
     let name_left = left + 2.5 * UNIT;
+    let right = right_word(ui, row, rect, name_left);
     let room = (right.min.x - name_left - 2.0 * UNIT).max(4.0 * UNIT);
     let galley = cut(
         ui,
@@ -353,16 +353,29 @@ fn server_row_ui(
     response.on_hover_text(&row.hover);
 }
 
-/// At the right edge, at most half the row.
-fn right_word(ui: &Ui, row: &ServerRow, rect: Rect) -> Rect {
+/// At the right edge, at most half the row. Shorter where the name would have to be cut.
+fn right_word(ui: &Ui, row: &ServerRow, rect: Rect, name_left: f32) -> Rect {
     let colors = palette(ui);
+    let width = |text: &str, size| {
+        let font = FontId::proportional(size);
+        let galley = ui
+            .painter()
+            .layout_no_wrap(text.to_owned(), font, colors.text);
+        galley.size().x
+    };
+    let name = name_left + width(&row.name, size::BODY) + 2.0 * UNIT;
+    let fits = name + width(&row.right, size::SMALL) <= rect.max.x - EDGE;
+    let word = match &row.right_short {
+        Some(short) if !fits => short,
+        _ => &row.right,
+    };
     let color = match (row.alarming, row.sign) {
         (true, Sign::Ok) | (false, _) => colors.dim,
         (true, sign) => sign.color(colors),
     };
     let galley = cut(
         ui,
-        &row.right,
+        word,
         FontId::proportional(size::SMALL),
         color,
         rect.width() * 0.55,
@@ -425,6 +438,7 @@ mod tests {
             name: name.into(),
             sign: Sign::Ok,
             right: String::new(),
+            right_short: None,
             alarming: false,
             selected: false,
             hover: String::new(),

@@ -10,6 +10,7 @@ use eframe::egui::{ScrollArea, Ui};
 use crate::store::watched::Watched;
 use crate::ui::Frame;
 use crate::ui::action::Action;
+use crate::ui::lesson::pointer;
 use crate::ui::panels::{
     Absence, Panel, PanelsState, Staleness, absence_ui, panel_ui, server_on_show, stale_ui,
 };
@@ -28,6 +29,7 @@ pub enum TransactionsData {
 #[derive(Clone, Debug, PartialEq)]
 pub struct ServerTransactions {
     pub name: String,
+    pub is_source: bool,
     pub stale: Option<Staleness>,
     pub panels: Vec<Panel>,
 }
@@ -47,17 +49,19 @@ impl TransactionsData {
             return TransactionsData::Nothing(Absence::of(frame, chosen));
         }
         let (sources, replicas) = family(frame, chosen);
-        let of = |server: &Watched, panels: fn(&Scene<'_>) -> Vec<Panel>| ServerTransactions {
+        let of = |server: &Watched, is_source: bool| ServerTransactions {
             name: server.registration.name.clone(),
+            is_source,
             stale: Staleness::of(frame, server),
             panels: Scene::of(frame, server)
-                .map(|scene| panels(&scene))
+                .map(|scene| match is_source {
+                    true => source::panels(&scene),
+                    false => replica::panels(&scene),
+                })
                 .unwrap_or_default(),
         };
-        let sources = sources.into_iter().map(|server| of(server, source::panels));
-        let replicas = replicas
-            .into_iter()
-            .map(|server| of(server, replica::panels));
+        let sources = sources.into_iter().map(|server| of(server, true));
+        let replicas = replicas.into_iter().map(|server| of(server, false));
         TransactionsData::Servers(sources.chain(replicas).collect())
     }
 }
@@ -113,9 +117,15 @@ pub fn transactions_ui(
                 if let Some(stale) = &server.stale {
                     stale_ui(ui, stale, frame, actions);
                 }
-                for panel in &server.panels {
-                    panel_ui(ui, panel, &mut state.panels, frame, actions);
-                }
+                let what = match server.is_source {
+                    true => "transactions_source",
+                    false => "transactions_replica",
+                };
+                pointer::around(ui, what, |ui| {
+                    for panel in &server.panels {
+                        panel_ui(ui, panel, &mut state.panels, frame, actions);
+                    }
+                });
             }
         });
 }

@@ -1,7 +1,7 @@
 //! The buttons beyond egui's own: the one thing to do here, quiet ones inside text, and "copy".
 
 use eframe::egui::{
-    Button, Id, Pos2, Rect, Response, RichText, Stroke, StrokeKind, Ui, pos2, vec2,
+    Button, Id, Key, Pos2, Rect, Response, RichText, Stroke, StrokeKind, Ui, pos2, vec2,
 };
 
 use crate::ui::fonts;
@@ -23,6 +23,23 @@ pub fn primary_button_ui(ui: &mut Ui, text: &str) -> Response {
     };
     let button = Button::new(text).fill(palette.accent);
     ui.add(button.stroke(Stroke::new(1.0, ring)))
+}
+
+/// Gives the keyboard to this answer of a dialog when the dialog opens, so that Enter presses it. Where one answer
+/// destroys something, it is another one.
+pub fn answers_enter(ui: &Ui, answer: &Response) {
+    let id = answer.id.with("answers enter");
+    let now = ui.ctx().cumulative_pass_nr();
+    let last: Option<u64> = ui.data(|data| data.get_temp(id));
+    ui.data_mut(|data| data.insert_temp(id, now));
+    if last.is_none_or(|last| last + 1 < now) {
+        answer.request_focus();
+    }
+}
+
+/// Enter was pressed in a field of one line: as good as the button beside it.
+pub fn entered(ui: &Ui, field: &Response) -> bool {
+    field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter))
 }
 
 /// A button without a frame until it is touched, in the accent: "show the SQL", "clear".

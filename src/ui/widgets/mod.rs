@@ -16,8 +16,8 @@ mod sign;
 mod table;
 mod tabs;
 
-pub use badge::{BadgeTone, badge_ui, environment_badge_ui};
-pub use buttons::{copy_button_ui, primary_button_ui, quiet_button_ui};
+pub use badge::{BadgeTone, badge_ui, badge_width, environment_badge_ui};
+pub use buttons::{answers_enter, copy_button_ui, entered, primary_button_ui, quiet_button_ui};
 pub use card::{Card, Edge, card_head_ui};
 pub use empty::empty_ui;
 pub use fact::{Fact, fact_ui};

@@ -28,7 +28,7 @@ mod wait;
 #[allow(unused_imports)] // each test file takes what it needs
 pub use self::{
     flavour::Flavour,
-    node::Node,
+    node::{Node, free_port},
     plan::Plan,
     topology::Topology,
     wait::{wait_for, wait_until},

@@ -455,7 +455,8 @@ fn text(value: Value) -> Option<String> {
     }
 }
 
-fn free_port() -> u16 {
+/// One that stays free while nobody listens on it for a while.
+pub fn free_port() -> u16 {
     let is_free = |port: &u16| std::net::TcpListener::bind(("127.0.0.1", *port)).is_ok();
     std::iter::repeat_with(|| fastrand::u16(PORTS))
         .take(1000)

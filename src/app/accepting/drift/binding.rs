@@ -2,15 +2,18 @@
 //! began, and by the kind of SQL alone, which sends every SELECT to the replica (B-01). Both on real sessions.
 
 use super::pools::StrictPool;
-use super::{DriftTask, Expected, trouble};
+use super::{DriftTask, Expected, REPLICA, trouble};
+use crate::link::clock;
 use crate::link::pooling::{PooledLink, Whereabouts};
 use crate::model::server::WatchId;
 use crate::model::trouble::Trouble;
 use crate::routing::binding::{Binding, Place, Ran, Statement, Strayed, strayed};
+use crate::routing::decision::{Decision, Reason};
 use crate::routing::pool::{Lease, Origin};
+use crate::routing::record::{Freshness, Record, Recorded};
+use crate::routing::request::{Need, QueryKind, Request, SessionKey};
 
 const SOURCE: WatchId = WatchId(1);
-const REPLICA: WatchId = WatchId(2);
 /// A server that is neither, behind a proxy.
 const ELSEWHERE: WatchId = WatchId(0);
 
@@ -58,17 +61,19 @@ pub fn run(
     task: &DriftTask<'_>,
     source: &Expected,
     replica: &Expected,
-) -> Result<BindingReport, Trouble> {
+) -> Result<(BindingReport, Vec<Recorded>), Trouble> {
     let mut pools = Pools {
         source: StrictPool::new(Origin::Source, task.writes, task.schema, source),
         replica: StrictPool::of_replica(task.replica, task.schema, replica),
         servers: [source.server.clone(), replica.server.clone()],
         home: None,
+        records: Vec::new(),
     };
-    Ok(BindingReport {
+    let report = BindingReport {
         bound: pools.session(Router::Binding, task)?,
         by_kind: pools.session(Router::KindOfSql, task)?,
-    })
+    };
+    Ok((report, pools.records))
 }
 
 struct Pools<'a> {
@@ -77,6 +82,8 @@ struct Pools<'a> {
     servers: [String; 2],
     /// The connection that holds the transaction.
     home: Option<Lease>,
+    /// Of the reads inside the transactions.
+    records: Vec<Recorded>,
 }
 
 impl Pools<'_> {
@@ -102,8 +109,10 @@ impl Pools<'_> {
                 connection: at.session,
             });
             if was_bound && statement == Statement::Read {
+                let saw_own = value.as_deref() == Some(text);
                 trace.reads_inside += 1;
-                trace.saw_own_write += u64::from(value.as_deref() == Some(text));
+                trace.saw_own_write += u64::from(saw_own);
+                self.record(router, task, &at, saw_own);
             }
         }
         trace.strayed = strayed(SOURCE, &trace.ran);
@@ -136,6 +145,32 @@ impl Pools<'_> {
             self.source.give_back(lease);
         }
         answer
+    }
+
+    /// A read of what its own transaction has written.
+    fn record(&mut self, router: Router, task: &DriftTask<'_>, at: &Whereabouts, saw_own: bool) {
+        let request = Request {
+            session: SessionKey(at.session),
+            kind: QueryKind::List,
+            at: clock::now(),
+            in_transaction: true,
+            need: Need::Nothing,
+            reads_to: None,
+        };
+        let [source, replica] = task.names;
+        let (name, decision) = match self.server(at) {
+            SOURCE => (source, Decision::source(Reason::InTransaction)),
+            on => (replica, Decision::replica(on, Reason::AnyReplica)),
+        };
+        self.records.push(Recorded {
+            record: Record::new(&request, Vec::new(), decision),
+            freshness: match saw_own {
+                true => Freshness::Fresh,
+                false => Freshness::Stale,
+            },
+            server: name.to_owned(),
+            is_careless: router == Router::KindOfSql,
+        });
     }
 
     fn server(&self, at: &Whereabouts) -> WatchId {

@@ -2,17 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use super::{DriftTask, Expected, Habit, Handed, observe, trouble, work};
+use super::{DriftTask, Expected, Habit, Handed, observe, record, trouble, work};
 use crate::link::clock;
 use crate::link::pooling::{PoolDial, PoolUse, PooledLink};
-use crate::model::server::WatchId;
 use crate::model::time::Span;
 use crate::model::trouble::Trouble;
+use crate::routing::pool::fields;
 use crate::routing::pool::sloppy::Drift;
 use crate::routing::pool::{
     Checked, ConnectionId, Lease, Next, Observed, Origin, Pool, PoolRules, SloppyPools, Step,
     Verdict,
 };
+use crate::routing::record::Recorded;
 
 /// Few, so that sessions are borrowed again and again.
 const SIZE: usize = 2;
@@ -22,8 +23,7 @@ const TRIES: u32 = 4;
 /// Over all of the pools without hygiene.
 const MOST_SLOPPY: usize = 24;
 
-/// The only replica of the test, in the words of `routing`.
-const REPLICA: Origin = Origin::Replica(WatchId(2));
+const REPLICA: Origin = Origin::Replica(super::REPLICA);
 
 type Links = BTreeMap<ConnectionId, Box<dyn PooledLink>>;
 
@@ -32,6 +32,7 @@ pub struct StrictSide<'a> {
     source: StrictPool<'a>,
     replica: StrictPool<'a>,
     pub handed: Handed,
+    pub records: Vec<Recorded>,
 }
 
 impl<'a> StrictSide<'a> {
@@ -40,6 +41,7 @@ impl<'a> StrictSide<'a> {
             source: StrictPool::new(Origin::Source, task.writes, task.schema, source),
             replica: StrictPool::new(REPLICA, task.replica, task.schema, replica),
             handed: Handed::default(),
+            records: Vec::new(),
         }
     }
 
@@ -59,9 +61,12 @@ impl<'a> StrictSide<'a> {
         };
         let expected = pool.expected.clone();
         let link = pool.link(&lease)?;
-        self.handed.look(link, &expected)?;
-        work(link, habit, pool_use, task, &expected.clean.isolation)?;
+        let carried = self.handed.look(link, &expected)?;
+        let read = work(link, habit, pool_use, task, &expected.clean.isolation)?;
+        let left = fields::differences(&observe(link)?, &expected.clean);
         pool.give_back(lease);
+        self.records
+            .push(record(task, (pool_use, habit), &read, carried, left));
         Ok(())
     }
 
@@ -222,6 +227,7 @@ pub struct SloppySide<'a> {
     schema: &'a str,
     expected: BTreeMap<Origin, Expected>,
     pub handed: Handed,
+    pub records: Vec<Recorded>,
 }
 
 impl<'a> SloppySide<'a> {
@@ -239,6 +245,7 @@ impl<'a> SloppySide<'a> {
             schema: task.schema,
             expected,
             handed: Handed::default(),
+            records: Vec::new(),
         }
     }
 
@@ -275,8 +282,8 @@ impl<'a> SloppySide<'a> {
                 new.insert(dial.dial_pooled(use_of(loan.leads_to), self.schema)?)
             }
         };
-        self.handed.look(link.as_mut(), &expected)?;
-        work(
+        let carried = self.handed.look(link.as_mut(), &expected)?;
+        let read = work(
             link.as_mut(),
             habit,
             pool_use,
@@ -284,7 +291,11 @@ impl<'a> SloppySide<'a> {
             &expected.clean.isolation,
         )?;
         let left = observe(link.as_mut())?;
+        let differs = fields::differences(&left, &expected.clean);
         self.pools.give_back(loan.connection, left);
+        let mut recorded = record(task, (pool_use, habit), &read, carried, differs);
+        recorded.is_careless = true;
+        self.records.push(recorded);
         Ok(())
     }
 }

@@ -1,0 +1,33 @@
+//! What the lesson panel shows: the lessons there are and the one being taught, as `app` keeps it up to date.
+
+use std::sync::Arc;
+
+use crate::model::lesson::{Lesson, LessonRun};
+use crate::model::phrase::Phrase;
+
+#[derive(Clone, Debug, Default)]
+pub struct LessonBoard {
+    /// In the order of teaching.
+    pub lessons: Vec<Arc<Lesson>>,
+    pub run: Option<LessonRun>,
+    pub lab: LabFit,
+    /// The acts of the step are being carried out.
+    pub is_acting: bool,
+    /// Why the last act was not carried out.
+    pub trouble: Option<Phrase>,
+    /// The large view is on show.
+    pub is_presenting: bool,
+}
+
+/// Whether the lab that stands can carry the lesson.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LabFit {
+    /// There is none.
+    #[default]
+    Missing,
+    /// It is being made or removed.
+    Passing,
+    Fits,
+    /// Another shape, other switches, or another ground.
+    Other,
+}
