@@ -14,6 +14,11 @@ const FEW_ROWS: u64 = 1_000;
 /// Under this a lag needs no explanation.
 const WORTH_EXPLAINING: Span = Span::from_millis(1_000);
 
+/// How much later than its plan a delayed replica may be with nothing wrong: the server counts the delay in whole
+/// seconds, and sleeps whole seconds before it looks again (MySQL 9.7, `sql_delay_event`). It then lets go of a whole
+/// second's transactions at once, and for a moment every worker is busy.
+const DELAY_IS_ROUGH_BY: Span = Span::from_millis(2_000);
+
 /// A transaction in hand for this long is what everybody behind it waits for.
 const LONG_IN_HAND: Span = Span::from_millis(1_000);
 
@@ -21,7 +26,10 @@ pub fn of(scene: &Scene<'_>, headline: &Reading, backlog: &Backlog) -> Option<Ca
     if let Some(cause) = thread_cause(scene) {
         return Some(cause);
     }
-    if headline.value().is_some_and(|lag| lag < WORTH_EXPLAINING) {
+    if headline
+        .value()
+        .is_some_and(|lag| lag < worth_explaining(scene))
+    {
         return waiting_on_purpose(scene);
     }
     let told = blocked_by_lock(scene)
@@ -35,6 +43,14 @@ pub fn of(scene: &Scene<'_>, headline: &Reading, backlog: &Backlog) -> Option<Ca
         .or_else(|| slow_readers(scene))
         .or_else(|| too_few_workers(scene, backlog))
         .or_else(|| waiting_on_purpose(scene))
+}
+
+fn worth_explaining(scene: &Scene<'_>) -> Span {
+    if scene.channel.planned_delay > Span::ZERO {
+        WORTH_EXPLAINING + DELAY_IS_ROUGH_BY
+    } else {
+        WORTH_EXPLAINING
+    }
 }
 
 fn cause(kind: CauseKind, text: Phrase, evidence: Vec<Phrase>) -> Option<Cause> {

@@ -252,6 +252,18 @@ fn under_a_second_of_lag_nobody_is_to_blame() {
 }
 
 #[test]
+fn a_delayed_replica_needs_no_other_reason_for_two_seconds_more() {
+    let mut replica = replica();
+    replica.statements(vec![slow_read(); 2]);
+    replica.channel.planned_delay = Span::from_secs(60);
+    let kind = |lag| replica.cause_at(lag).map(|cause| cause.kind);
+    let planned = Some(CauseKind::PlannedDelay);
+    assert_eq!(kind(Span::ZERO), planned);
+    assert_eq!(kind(Span::from_millis(2_999)), planned);
+    assert_eq!(kind(Span::from_secs(3)), READERS);
+}
+
+#[test]
 fn a_lock_hides_the_readers_behind_it() {
     let mut replica = replica();
     replica.statements(vec![slow_read(); 2]);
