@@ -221,7 +221,7 @@ fn a_lesson_goes_through_itself_in_both_languages() {
         for language in ["en", "zh-CN"] {
             scope.spawn(move || {
                 let (code, out, err) =
-                    run(&["--headless", "--lesson", "1", "--language", language]);
+                    run(&["--headless", "--lesson", "10", "--language", language]);
                 assert_eq!(code, Some(0), "{out}{err}");
             });
         }

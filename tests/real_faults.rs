@@ -32,7 +32,7 @@ const UNKNOWN_WITHIN: Duration = Duration::from_millis(2_200);
 const HEALED_WITHIN: Duration = Duration::from_secs(15);
 
 /// How long the faults go round, unless REPLICASCOPE_FAULTS_TEN_MINUTES is set.
-const ROUNDS: Duration = Duration::from_secs(60);
+const ROUNDS: Duration = Duration::from_secs(30);
 
 static COUNTING: RwLock<()> = RwLock::new(());
 
@@ -361,14 +361,14 @@ fn cut(proxy: &Proxy, watching: &mut Watching) {
 }
 
 #[test]
-fn faults_for_a_minute_or_ten_leave_nothing_behind() {
+fn faults_for_half_a_minute_or_ten_leave_nothing_behind() {
     let _alone = alone();
     let ten_minutes = std::env::var_os("REPLICASCOPE_FAULTS_TEN_MINUTES").is_some();
     let time = if ten_minutes {
         Duration::from_secs(600)
     } else {
         eprintln!(
-            "*** FAULTS FOR ONE MINUTE ONLY: set REPLICASCOPE_FAULTS_TEN_MINUTES=1 FOR TEN ***"
+            "*** FAULTS FOR HALF A MINUTE ONLY: set REPLICASCOPE_FAULTS_TEN_MINUTES=1 FOR TEN ***"
         );
         ROUNDS
     };

@@ -26,7 +26,7 @@ use replicascope::ui::probe::board::ProbeBoard;
 use replicascope::words::{Catalogue, Language};
 use support::fixtures::Scene;
 use support::fixtures_forms::{NOW, watched_orders};
-use support::screen::{is_disabled, keep, look, open, press};
+use support::screen::{is_disabled, keep, look, open, press, side_by_side};
 
 const SMALL: Vec2 = vec2(792.0, 560.0);
 const TALL: Vec2 = vec2(1040.0, 1100.0);
@@ -374,12 +374,13 @@ fn a_proxy_goes_with_the_run_and_an_address_that_is_none_holds_it_up() {
 
 #[test]
 fn every_state_can_be_drawn_in_both_themes_both_languages_and_both_sizes() {
-    for (theme, language, size) in [
+    let looks = [
         (Theme::Dark, Language::English, TALL),
         (Theme::Light, Language::English, SMALL),
         (Theme::Light, Language::SimplifiedChinese, TALL),
         (Theme::Dark, Language::SimplifiedChinese, SMALL),
-    ] {
+    ];
+    side_by_side(looks, |(theme, language, size)| {
         for (name, mut screen) in [
             ("before", screen(Environment::Production)),
             ("running", with(running())),
@@ -391,7 +392,7 @@ fn every_state_can_be_drawn_in_both_themes_both_languages_and_both_sizes() {
             let name = format!("{name}-{}-{}x{}", look(theme, language), size.x, size.y);
             keep(&mut window, &format!("acceptance-{name}"));
         }
-    }
+    });
 }
 
 /// Without what stands above them on a small screen.

@@ -16,7 +16,7 @@ use replicascope::ui::server::{ServerData, ServerState, ServerView, server_ui};
 use replicascope::ui::transactions::{TransactionsData, TransactionsState, transactions_ui};
 use replicascope::words::Language;
 use support::fixtures_detail::{Scene, World, server_id};
-use support::screen::{EN, keep, look, open};
+use support::screen::{EN, keep, look, open, side_by_side};
 
 // --- Server ----------------------------------------------------------------------------------------------------------
 
@@ -385,9 +385,13 @@ fn every_screen_can_be_drawn_in_both_themes_and_both_languages() {
         (Screen::SemiSync, Scene::Trouble, "db-source"),
         (Screen::SemiSync, Scene::WithoutSemiSync, "db-source"),
     ];
-    for (n, (screen, scene, server)) in scenes.into_iter().enumerate() {
-        // Each scene in two of the four looks, each look with every screen
-        for (theme, language, width, height) in [looks[n % 2], looks[2 + (n + 1) % 2]] {
+    // Each scene in two of the four looks, each look with every screen
+    side_by_side(looks.into_iter().enumerate(), |(which, look_of_it)| {
+        let (theme, language, width, height) = look_of_it;
+        for (n, (screen, scene, server)) in scenes.into_iter().enumerate() {
+            if which != n % 2 && which != 2 + (n + 1) % 2 {
+                continue;
+            }
             let mut window = Window::of(World::of(scene, Some(server)), screen);
             window.language = language;
             let mut harness = harness_of_size(window, width, height, theme);
@@ -397,7 +401,7 @@ fn every_screen_can_be_drawn_in_both_themes_and_both_languages() {
                 &format!("{screen:?}-{scene:?}-{look}-{width}"),
             );
         }
-    }
+    });
 }
 
 #[test]

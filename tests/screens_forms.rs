@@ -19,7 +19,7 @@ use replicascope::ui::preferences::{PreferencesData, PreferencesState, preferenc
 use replicascope::ui::profiles::*;
 use replicascope::words::{Catalogue, Language};
 use support::fixtures_forms::{NOW, billing, half_allowed, orders, store_watching, wrong_password};
-use support::screen::{WIDE, is_disabled, keep, look, open, press};
+use support::screen::{WIDE, is_disabled, keep, look, open, press, side_by_side};
 
 /// What the tree and the bars leave of a window of 1024 × 640.
 const SMALL: Vec2 = vec2(792.0, 560.0);
@@ -479,8 +479,8 @@ fn open_orders(window: &mut Window) {
 
 #[test]
 fn every_form_can_be_drawn_in_both_themes_both_languages_and_both_sizes() {
-    for (name, shown, prepare) in SCENES {
-        for (theme, language, size) in looks() {
+    side_by_side(looks(), |(theme, language, size)| {
+        for (name, shown, prepare) in SCENES {
             let profiles = match shown {
                 Shown::FirstRun => Vec::new(),
                 _ => vec![orders(), billing()],
@@ -495,7 +495,7 @@ fn every_form_can_be_drawn_in_both_themes_both_languages_and_both_sizes() {
                 &format!("forms-{name}-{}", look_name(theme, language, size)),
             );
         }
-    }
+    });
 }
 
 #[test]

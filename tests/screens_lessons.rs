@@ -22,7 +22,7 @@ use replicascope::ui::probe::board::ProbeBoard;
 use replicascope::ui::shell::{ShellData, ShellState, shell_ui};
 use replicascope::words::{Catalogue, Language};
 use support::fixtures::{Doing, NOW, Play, Scene};
-use support::screen::{EN, SMALL, WIDE, ZH, keep, look, open_zoomed};
+use support::screen::{EN, SMALL, WIDE, ZH, keep, look, open_zoomed, side_by_side};
 
 /// Projectors of 1024×768 and 1920×1080, zoomed as the program does.
 const PROJECTORS: [(Vec2, f32); 2] = [(vec2(960.0, 720.0), 1.067), (vec2(960.0, 540.0), 2.0)];
@@ -427,10 +427,11 @@ fn pictures_in_both_themes_and_languages() {
     // all of them where somebody looks, else one of each theme
     let looked_at = std::env::var("REPLICASCOPE_PICTURES").is_ok();
     let themes = [Theme::Dark, Theme::Light];
-    for (theme, language) in themes.into_iter().flat_map(|t| [(t, EN), (t, ZH)]) {
-        if !looked_at && (theme == Theme::Dark) != (language == ZH) {
-            continue;
-        }
+    let looks = themes
+        .into_iter()
+        .flat_map(|theme| [(theme, EN), (theme, ZH)])
+        .filter(|(theme, language)| looked_at || (*theme == Theme::Dark) == (*language == ZH));
+    side_by_side(looks, |(theme, language)| {
         let look = look(theme, language);
         for (size, size_name) in [(WIDE, "wide"), (SMALL, "small")] {
             for (name, window) in scenes() {
@@ -446,7 +447,7 @@ fn pictures_in_both_themes_and_languages() {
                 keep(&mut harness, &format!("present-{name}-{}-{look}", size.y));
             }
         }
-    }
+    });
 }
 
 fn scenes() -> Vec<(&'static str, Window)> {

@@ -25,7 +25,7 @@ use replicascope::ui::profiles::News;
 use replicascope::words::{Catalogue, Language};
 use support::fixtures::Scene;
 use support::fixtures_forms::{NOW, watched_orders};
-use support::screen::{is_disabled, keep, look, open, press};
+use support::screen::{is_disabled, keep, look, open, press, side_by_side};
 
 /// What the tree and the bars leave of a window of 1280 × 800, and of one of 1024 × 640.
 const WIDE: Vec2 = vec2(1040.0, 720.0);
@@ -519,18 +519,19 @@ fn scenes() -> Vec<(&'static str, Screen)> {
 
 #[test]
 fn every_state_can_be_drawn_in_both_themes_both_languages_and_both_sizes() {
-    for (theme, language, size) in [
+    let looks = [
         (Theme::Dark, Language::English, WIDE),
         (Theme::Light, Language::English, SMALL),
         (Theme::Light, Language::SimplifiedChinese, TALL),
         (Theme::Dark, Language::SimplifiedChinese, SMALL),
         (Theme::Dark, Language::English, TALL),
-    ] {
+    ];
+    side_by_side(looks, |(theme, language, size)| {
         for (name, mut screen) in scenes() {
             screen.language = language;
             let mut window = window(screen, theme, size);
             let name = format!("{name}-{}-{}x{}", look(theme, language), size.x, size.y);
             keep(&mut window, &format!("probe-{name}"));
         }
-    }
+    });
 }

@@ -37,7 +37,7 @@ use replicascope::ui::routing::kinds::{KindTable, KindTarget};
 use replicascope::ui::routing::{Report, RoutingData, RoutingState, SqlShown, routing_ui};
 use replicascope::words::{Catalogue, Language};
 use support::fixtures::{self, Doing, NOW, Play, Scene};
-use support::screen::{EN, SMALL, WIDE, keep, look, open};
+use support::screen::{EN, SMALL, WIDE, keep, look, open, side_by_side};
 
 const TALL: Vec2 = vec2(1280.0, 1600.0);
 
@@ -537,7 +537,7 @@ fn the_lanes_of_the_overview_show_when_a_guard_would_have_degraded() {
 #[test]
 fn the_screen_can_be_drawn_in_every_state_theme_and_language() {
     for language in [EN, Language::SimplifiedChinese] {
-        for theme in [Theme::Dark, Theme::Light] {
+        side_by_side([Theme::Dark, Theme::Light], |theme| {
             for (name, size) in [("wide", WIDE), ("small", SMALL), ("tall", TALL)] {
                 let mut window = Window::compared(fixtures::in_trouble());
                 window.language = language;
@@ -554,7 +554,7 @@ fn the_screen_can_be_drawn_in_every_state_theme_and_language() {
             let mut window = Window::of(fixtures::in_trouble());
             window.language = language;
             picture(window, WIDE, theme, "routing-before");
-        }
+        });
     }
 }
 

@@ -19,7 +19,7 @@ use replicascope::ui::plot::View;
 use replicascope::ui::shell::{ShellData, ShellState, shell_ui};
 use replicascope::words::{Catalogue, Language};
 use support::fixtures::{self, Scene};
-use support::screen::{SMALL, WIDE, keep, look, open, press};
+use support::screen::{SMALL, WIDE, keep, look, open, press, side_by_side};
 
 /// The window as the program draws it, without the program.
 struct Window {
@@ -371,11 +371,12 @@ fn every_state_can_be_drawn_in_both_themes_and_both_languages() {
         ("trouble", fixtures::in_trouble),
         ("stale", fixtures::stale),
     ];
-    for (name, make) in states {
-        for (theme, language) in [
-            (Theme::Dark, Language::English),
-            (Theme::Light, Language::SimplifiedChinese),
-        ] {
+    let looks = [
+        (Theme::Dark, Language::English),
+        (Theme::Light, Language::SimplifiedChinese),
+    ];
+    side_by_side(looks, |(theme, language)| {
+        for (name, make) in states {
             // a picture takes a second or two; the crowded states are looked at small too
             let crowded = matches!(name, "healthy" | "trouble");
             for size in [WIDE, SMALL].into_iter().take(1 + usize::from(crowded)) {
@@ -386,7 +387,7 @@ fn every_state_can_be_drawn_in_both_themes_and_both_languages() {
                 );
             }
         }
-    }
+    });
 }
 
 #[test]

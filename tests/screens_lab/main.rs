@@ -37,7 +37,7 @@ use replicascope::ui::profiles::News;
 use replicascope::ui::shell::{ShellData, ShellState, shell_ui};
 use replicascope::words::{Catalogue, Language};
 use support::fixtures::{self, Doing, NOW, Play, Scene};
-use support::screen::{EN, SMALL, WIDE, ZH, is_disabled, keep, look, open, press};
+use support::screen::{EN, SMALL, WIDE, ZH, is_disabled, keep, look, open, press, side_by_side};
 
 /// All of the screen, for a look at it.
 const TALL: Vec2 = vec2(1280.0, 1300.0);

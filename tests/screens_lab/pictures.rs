@@ -28,17 +28,20 @@ fn every_state_can_be_drawn_in_both_themes_and_both_languages() {
         ("faults", || lab(with_faults())),
         ("stuck", || lab(with_a_stuck_fault(Some(6_200)))),
     ];
-    for (name, make) in states {
-        for (theme, language) in [(Theme::Dark, EN), (Theme::Light, ZH)] {
-            let crowded = matches!(name, "running" | "faults" | "stuck" | "details");
-            let sizes = [WIDE, SMALL, TALL];
-            for size in sizes.into_iter().take(if crowded { 3 } else { 1 }) {
-                let mut window = make();
-                window.language = language;
-                picture(window, size, theme, &format!("lab-{name}-{}", size.y));
+    side_by_side(
+        [(Theme::Dark, EN), (Theme::Light, ZH)],
+        |(theme, language)| {
+            for (name, make) in states {
+                let crowded = matches!(name, "running" | "faults" | "stuck" | "details");
+                let sizes = [WIDE, SMALL, TALL];
+                for size in sizes.into_iter().take(if crowded { 3 } else { 1 }) {
+                    let mut window = make();
+                    window.language = language;
+                    picture(window, size, theme, &format!("lab-{name}-{}", size.y));
+                }
             }
-        }
-    }
+        },
+    );
 }
 
 #[test]
