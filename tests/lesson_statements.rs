@@ -1,14 +1,13 @@
-//! What a lesson gives students to say in clients of their own is taken by the servers it is taught on, simulated and
-//! real.
+//! What a lesson gives students to say is taken by the servers it is taught on, simulated and real, when the program
+//! says it for them.
 
 mod support;
 
-use replicascope::lab::lessons;
-use replicascope::model::lab::{Generation, Ground, LabPlan, LabServer};
+use replicascope::lab::lessons::saying::Errand;
+use replicascope::lab::{lessons, session};
+use replicascope::model::lab::{Generation, Ground, LabPlan};
 use replicascope::model::lesson::{Servers, StepSql};
 use replicascope::model::server::Flavour;
-use replicascope::mysql::hand::Hand;
-use replicascope::mysql::{Address, Dialer, Endpoint};
 use support::eventually;
 use support::lab_faults::{Lab, SOON};
 
@@ -41,14 +40,16 @@ fn every_statement_is_taken(ground: Ground) {
     until_both_replicas_have_the_heartbeat(&lab);
     for lesson in lessons::all_in(Servers::of(ground, None)) {
         for sql in lesson.steps.iter().filter_map(|step| step.sql.as_ref()) {
-            let mut client = client(&lab, sql.on, sql.account);
-            for statement in statements(&sql.text) {
-                let expected = is_refused(sql, &statement).then_some(READ_ONLY);
-                let refusal = client.run(&statement).err();
+            let errand = Errand::new(sql, &lab.status).expect("the lab has such a server");
+            let said = errand.run();
+            let place = format!("{ground:?}, {}: {}", lesson.id, sql.text);
+            assert_eq!(said.len(), sql.statements().len(), "{place}: {said:?}");
+            for one in said {
+                let expected = is_refused(sql, &one.statement.text).then_some(READ_ONLY);
+                let refusal = one.answer.err();
                 let told = refusal.as_ref().and_then(|why| why.code);
-                let taken = refusal.is_none() || told.is_some();
-                let place = format!("{ground:?}, {}: {statement}", lesson.id);
-                assert!(taken && told == expected, "{place}: {refusal:?}");
+                let is_taken = refusal.is_none() || told.is_some();
+                assert!(is_taken && told == expected, "{place}: {refusal:?}");
             }
         }
     }
@@ -59,38 +60,15 @@ fn is_refused(sql: &StepSql, statement: &str) -> bool {
     sql.on != 0 && sql.account == "app" && statement.starts_with("UPDATE")
 }
 
-/// Each alone, without what only the `mysql` client understands.
-fn statements(text: &str) -> Vec<String> {
-    let parts = text.replace("\\G", "");
-    let parts = parts.split(';').map(str::trim);
-    parts
-        .filter(|part| !part.is_empty() && !part.starts_with("--"))
-        .map(str::to_owned)
-        .collect()
-}
-
 fn until_both_replicas_have_the_heartbeat(lab: &Lab) {
     for replica in [1, 2] {
-        let mut admin = client(lab, replica, "admin");
+        let admin = &lab.status.accounts.as_ref().expect("it runs").admin;
+        let port = lab.status.nodes[replica].port;
+        let mut admin = session::open(port, admin, SOON).expect("it takes a session");
         let seen = eventually(SOON, || {
             let count = admin.value("SELECT COUNT(*) FROM replicascope.heartbeat");
             matches!(count, Ok(Some(count)) if count != "0")
         });
         assert!(seen, "the heartbeat came to replica {replica}");
     }
-}
-
-fn client(lab: &Lab, server: LabServer, account: &str) -> Hand {
-    let accounts = lab.status.accounts.as_ref().expect("it runs");
-    let account = match account {
-        "app" => &accounts.app,
-        "monitor" => &accounts.watcher,
-        _ => &accounts.admin,
-    };
-    let address = Address::Tcp {
-        host: "127.0.0.1".to_owned(),
-        port: lab.status.nodes[server].port,
-    };
-    let endpoint = Endpoint::new(address, account.user, Some(account.password.expose()));
-    Hand::open(&Dialer::new(endpoint), SOON).expect("it takes a session")
 }

@@ -8,12 +8,15 @@ use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
 use replicascope::lab::lessons;
 use replicascope::model::lesson::{
-    LagNow, LessonFacts, LessonOrder, LessonRun, Page, ServerFacts, Spot,
+    Answer, LagNow, LessonFacts, LessonOrder, LessonRun, Page, Said, ServerFacts, Spot, Statement,
+    Table,
 };
+use replicascope::model::phrase::phrase;
 use replicascope::model::profile::Environment;
 use replicascope::model::time::{Moment, Span};
+use replicascope::model::trouble::{Trouble, TroubleKind};
 use replicascope::ui::action::{Action, Screen};
-use replicascope::ui::lesson::board::{LabFit, LessonBoard};
+use replicascope::ui::lesson::board::{Answers, LabFit, LessonBoard};
 use replicascope::ui::lesson::{
     Exhibit, LessonData, LessonState, Looking, lesson_panel_ui, pointer, presenter_ui, strip_ui,
 };
@@ -22,7 +25,7 @@ use replicascope::ui::probe::board::ProbeBoard;
 use replicascope::ui::shell::{ShellData, ShellState, shell_ui};
 use replicascope::words::{Catalogue, Language};
 use support::fixtures::{Doing, NOW, Play, Scene};
-use support::screen::{EN, SMALL, WIDE, ZH, keep, look, open_zoomed, side_by_side};
+use support::screen::{EN, SMALL, WIDE, ZH, is_disabled, keep, look, open_zoomed, side_by_side};
 
 /// Projectors of 1024×768 and 1920×1080, zoomed as the program does.
 const PROJECTORS: [(Vec2, f32); 2] = [(vec2(960.0, 720.0), 1.067), (vec2(960.0, 540.0), 2.0)];
@@ -199,6 +202,122 @@ fn the_list_names_all_lessons_with_goal_and_time_and_begins_one() {
         orders(&harness),
         [LessonOrder::Begin("seconds-behind".into())]
     );
+}
+
+// --- statements ------------------------------------------------------------------------------------------------------
+
+fn said(statement: &str, answer: Result<Answer, Trouble>) -> Said {
+    Said {
+        statement: Statement {
+            text: statement.to_owned(),
+            is_upright: statement.starts_with("SHOW REPLICA"),
+        },
+        took: Span::from_micros(1_300),
+        answer,
+    }
+}
+
+fn table(columns: &[&str], row: &[Option<&str>]) -> Result<Answer, Trouble> {
+    let cells = row.iter().map(|cell| cell.map(str::to_owned));
+    Ok(Answer::Rows(Table {
+        columns: columns.iter().map(|&name| name.to_owned()).collect(),
+        rows: vec![cells.collect()],
+        all_rows: 1,
+    }))
+}
+
+/// Error 1290, as a replica says it.
+fn read_only() -> Trouble {
+    Trouble {
+        kind: TroubleKind::Refusing,
+        what: phrase("trouble.refusing"),
+        hint: None,
+        code: Some(1290),
+        detail: "The MySQL server is running with the --super-read-only option".to_owned(),
+    }
+}
+
+fn with_answers(mut window: Window, answers: Vec<Said>) -> Window {
+    window.board.answers = Answers::Here(answers);
+    window
+}
+
+fn age_of_heartbeat() -> Window {
+    let window = teaching(Screen::Lab, "heartbeat", Page::Step(0), 5);
+    let age = table(&["age_ms"], &[Some("412.3310")]);
+    with_answers(window, vec![said("SELECT …", age)])
+}
+
+fn status_of_replica() -> Window {
+    let window = teaching(Screen::Lab, "seconds-behind", Page::Step(0), 5);
+    let columns: Vec<String> = (0..50).map(|n| format!("Replica_column_{n}")).collect();
+    let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
+    let mut values = vec![Some("Waiting for source to send event"); 50];
+    values[2] = None;
+    let status = table(&columns, &values);
+    with_answers(window, vec![said("SHOW REPLICA STATUS", status)])
+}
+
+fn refused_write() -> Window {
+    let window = teaching(Screen::Lab, "failover", Page::Step(6), 5);
+    let flags = table(
+        &["@@read_only", "@@super_read_only"],
+        &[Some("1"), Some("1")],
+    );
+    let answers = vec![
+        said("SELECT @@read_only, @@super_read_only", flags),
+        said("UPDATE shop.orders SET status = 'new'", Err(read_only())),
+    ];
+    with_answers(window, answers)
+}
+
+#[test]
+fn whoever_has_no_client_has_the_statement_said() {
+    let mut harness = english(teaching(Screen::Lab, "heartbeat", Page::Step(0), 5));
+    press(&mut harness, "Run it here");
+    assert!(orders(&harness).contains(&LessonOrder::Say));
+    harness.state_mut().board.answers = Answers::Awaited;
+    harness.run_steps(2);
+    assert!(is_disabled(&harness, "Run it here"));
+}
+
+#[test]
+fn an_answer_stands_under_its_statement_with_its_rows_and_its_time() {
+    let harness = english(age_of_heartbeat());
+    for wanted in ["age_ms", "412.3310", "1 row · 1.3 ms", "Run it again"] {
+        harness.get_by_label(wanted);
+    }
+}
+
+#[test]
+fn an_answer_by_the_line_has_its_nulls() {
+    let harness = english(status_of_replica());
+    for wanted in ["Replica_column_2", "NULL", "1 row · 1.3 ms"] {
+        harness.get_by_label(wanted);
+    }
+}
+
+#[test]
+fn of_several_statements_each_is_named_and_the_refusal_is_the_servers() {
+    let harness = english(refused_write());
+    for wanted in [
+        "SELECT @@read_only, @@super_read_only",
+        "UPDATE shop.orders SET status = 'new'",
+        "ERROR 1290: The MySQL server is running with the --super-read-only option",
+    ] {
+        harness.get_by_label(wanted);
+    }
+}
+
+#[test]
+fn a_class_sees_the_answer_in_the_presenter_view() {
+    let mut window = age_of_heartbeat();
+    window.board.is_presenting = true;
+    let (size, zoom) = PROJECTORS[1];
+    let mut harness = harness(window, size, Theme::Dark, zoom);
+    harness.get_by_label("412.3310");
+    press(&mut harness, "Run it again");
+    assert!(orders(&harness).contains(&LessonOrder::Say));
 }
 
 // --- the lesson being taught -----------------------------------------------------------------------------------------
@@ -462,6 +581,9 @@ fn scenes() -> Vec<(&'static str, Window)> {
             teaching(Screen::Lab, "seconds-behind", Page::Step(3), 70),
         ),
         ("answer", revealed),
+        ("rows", age_of_heartbeat()),
+        ("upright", status_of_replica()),
+        ("refused", refused_write()),
         (
             "checklist",
             teaching(Screen::Lab, "failover", Page::Production, 5),
@@ -474,6 +596,11 @@ fn scenes() -> Vec<(&'static str, Window)> {
     ]
 }
 
+fn presented_large(mut window: Window) -> Window {
+    window.board.is_presenting = true;
+    window
+}
+
 fn presented() -> Vec<(&'static str, Window)> {
     let mut answer = presenting("semi-sync", Page::Question);
     answer.board.run.as_mut().expect("a run").reveal_answer();
@@ -481,6 +608,8 @@ fn presented() -> Vec<(&'static str, Window)> {
         ("plot", presenting("missing-order", Page::Step(2))),
         ("long", presenting("failover", Page::Step(5))),
         ("lag", presenting("seconds-behind", Page::Step(5))),
+        ("rows", presented_large(status_of_replica())),
+        ("refused", presented_large(refused_write())),
         ("answer", answer),
         ("checklist", presenting("failover", Page::Production)),
     ]

@@ -91,6 +91,11 @@ impl LabDesk {
         }
     }
 
+    /// What has the window look again.
+    pub fn wake(&self) -> Wake {
+        self.wake.clone()
+    }
+
     /// It is being made or removed, and the person waits for it.
     pub fn is_passing(&self) -> bool {
         self.board.is_busy() && !self.board.is_running()

@@ -4,15 +4,20 @@
 pub mod facts;
 
 use std::collections::VecDeque;
+use std::thread;
 
+use crossbeam_channel::{Receiver, bounded};
+
+use crate::app::lab::Wake;
 use crate::lab::lessons;
+use crate::lab::lessons::saying::Errand;
 use crate::model::lab::{FaultId, FaultKind, FaultNote, FaultState, LabPhase, LabStatus};
-use crate::model::lesson::{Act, LessonFacts, LessonRun, Servers};
+use crate::model::lesson::{Act, LessonFacts, LessonRun, Said, Servers};
 use crate::model::phrase::{Phrase, phrase};
 use crate::model::server::Version;
 use crate::model::time::{Moment, Span};
 use crate::ui::lab::board::LabBoard;
-use crate::ui::lesson::board::{LabFit, LessonBoard};
+use crate::ui::lesson::board::{Answers, LabFit, LessonBoard};
 
 /// A fault that is not in force by then will not be.
 const FAULT_LIMIT: Span = Span::from_secs(90);
@@ -23,6 +28,8 @@ pub struct Teaching {
     servers: Servers,
     to_do: VecDeque<Act>,
     doing: Option<Doing>,
+    /// Of the thread that says the step's statements.
+    said: Option<Receiver<Vec<Said>>>,
     /// When an acceptance run and a comparison were last started, whoever did.
     pub accept_started: Option<Moment>,
     pub compare_started: Option<Moment>,
@@ -68,6 +75,7 @@ impl Default for Teaching {
             servers: Servers::default(),
             to_do: VecDeque::new(),
             doing: None,
+            said: None,
             accept_started: None,
             compare_started: None,
             begins_with_lab: None,
@@ -90,12 +98,14 @@ impl Teaching {
             return false;
         };
         self.stop_acting();
+        self.forget_answers();
         self.board.run = Some(LessonRun::new(lesson, now));
         true
     }
 
     pub fn leave(&mut self) {
         self.stop_acting();
+        self.forget_answers();
         self.board.run = None;
         self.board.is_presenting = false;
     }
@@ -107,6 +117,12 @@ impl Teaching {
         self.board.trouble = None;
     }
 
+    /// What was answered belongs to the step it was said on.
+    fn forget_answers(&mut self) {
+        self.said = None;
+        self.board.answers = Answers::None;
+    }
+
     /// Another page: what the last one had still to do is not done any more.
     pub fn turn(&mut self, turn: impl FnOnce(&mut LessonRun)) {
         let Some(run) = &mut self.board.run else {
@@ -116,6 +132,7 @@ impl Teaching {
         turn(run);
         if run.page() != before {
             self.stop_acting();
+            self.forget_answers();
         }
     }
 
@@ -130,6 +147,39 @@ impl Teaching {
         self.board.trouble = None;
         run.acted(now);
         self.board.is_acting = !self.to_do.is_empty();
+    }
+
+    /// The statements of the step on show are to be said, on a thread.
+    pub fn say(&mut self, lab: Option<&LabStatus>, wake: Wake) {
+        let step = self.board.run.as_ref().and_then(LessonRun::step);
+        let Some(sql) = step.and_then(|step| step.sql.as_ref()) else {
+            return;
+        };
+        self.board.trouble = None;
+        let errand = match lab.map(|lab| Errand::new(sql, lab)) {
+            None => return self.board.trouble = Some(phrase("lab_screen.no_lab")),
+            Some(Err(why)) => return self.board.trouble = Some(why),
+            Some(Ok(errand)) => errand,
+        };
+        let (sender, said) = bounded(1);
+        let work = move || {
+            // nobody listens once the page was turned
+            let _ = sender.send(errand.run());
+            wake();
+        };
+        let thread = thread::Builder::new().name("lesson".into()).spawn(work);
+        self.said = thread.is_ok().then_some(said);
+        self.board.answers = match self.said {
+            Some(_) => Answers::Awaited,
+            None => Answers::None,
+        };
+    }
+
+    fn take_in_answers(&mut self) {
+        if let Some(said) = self.said.as_ref().and_then(|said| said.try_recv().ok()) {
+            self.board.answers = Answers::Here(said);
+            self.said = None;
+        }
     }
 
     /// The act to be carried out now, if its turn has come.
@@ -169,6 +219,7 @@ impl Teaching {
     /// Ticks off what was seen; true when the step was ticked just now. While its acts are being made ready, what is seen
     /// may still be the step before.
     pub fn observe(&mut self, facts: &LessonFacts, now: Moment) -> bool {
+        self.take_in_answers();
         let makes_ready = match self.doing {
             Some(Doing::Probe | Doing::Compare | Doing::Accept) => false,
             Some(_) => true,
@@ -384,6 +435,30 @@ mod tests {
         active.fault.kind = FaultKind::LinkLatency;
         teaching.next_act(Some(&lab(vec![active])), busy, at(3));
         assert!(teaching.observe(&facts, at(3)));
+    }
+
+    #[test]
+    fn answers_are_those_of_the_step_they_were_asked_on() {
+        let mut teaching = Teaching::default();
+        teaching.begin("heartbeat", at(0));
+        let (sender, said) = bounded(1);
+        teaching.said = Some(said);
+        teaching.board.answers = Answers::Awaited;
+        sender.send(Vec::new()).unwrap();
+        teaching.observe(&LessonFacts::default(), at(1));
+        assert_eq!(teaching.board.answers, Answers::Here(Vec::new()));
+        teaching.turn(|run| run.forward(at(2)));
+        assert_eq!(teaching.board.answers, Answers::None);
+    }
+
+    #[test]
+    fn without_a_lab_nothing_is_said_and_that_is_told() {
+        let mut teaching = Teaching::default();
+        teaching.begin("heartbeat", at(0));
+        teaching.say(None, std::sync::Arc::new(|| {}));
+        assert_eq!(teaching.board.answers, Answers::None);
+        let told = teaching.board.trouble.as_ref().map(|why| why.key);
+        assert_eq!(told, Some("lab_screen.no_lab"));
     }
 
     #[test]

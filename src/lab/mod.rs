@@ -12,6 +12,7 @@
 pub mod bed;
 
 mod schema;
+pub mod session;
 
 pub mod lessons;
 pub mod sandbox;

@@ -252,6 +252,14 @@ pub struct LabAccounts {
     pub app: LabAccount,
 }
 
+impl LabAccounts {
+    /// The account with this user name.
+    pub fn of_user(&self, user: &str) -> Option<&LabAccount> {
+        let all = [&self.admin, &self.watcher, &self.app];
+        all.into_iter().find(|account| account.user == user)
+    }
+}
+
 /// How a lab stands; told whole whenever something changed.
 #[derive(Clone, Debug)]
 pub struct LabStatus {

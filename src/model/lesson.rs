@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 pub mod condition;
 pub mod facts;
 pub mod run;
+pub mod said;
 pub mod servers;
 
 pub use condition::{Condition, LagRange, Presence, SecondsBehind};
@@ -15,6 +16,7 @@ pub use facts::{
     Acceptance, LagNow, LessonFacts, ProbeFacts, SemiSyncNow, ServerFacts, StaleReads,
 };
 pub use run::{LessonRun, Page};
+pub use said::{Answer, Said, Statement, Table};
 pub use servers::{Made, Servers};
 
 pub use super::dialect::Dialect;
@@ -152,6 +154,8 @@ pub enum LessonOrder {
     Open(Page),
     /// Do for me what this step says.
     Act,
+    /// Say for me the statements of this step.
+    Say,
     /// I have seen it.
     Tick,
     RevealAnswer,

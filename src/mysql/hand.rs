@@ -20,6 +20,15 @@ pub type Cells = Vec<Option<String>>;
 /// The same with the names of the columns.
 pub type NamedCells = Vec<(String, Option<String>)>;
 
+/// What a statement came back with.
+pub struct Reply {
+    /// Empty: it was no table.
+    pub columns: Vec<String>,
+    pub rows: Vec<Cells>,
+    /// Rows that were changed.
+    pub changed: u64,
+}
+
 impl Hand {
     /// `limit`: how long any answer may take.
     pub fn open(dialer: &Dialer, limit: Duration) -> Result<Hand, Trouble> {
@@ -65,6 +74,19 @@ impl Hand {
                     .collect()
             })
             .collect())
+    }
+
+    /// Everything that came back, for showing it.
+    pub fn answer(&mut self, sql: &str) -> Result<Reply, Trouble> {
+        let rows = self.session.ask(Question::Lab, sql)?;
+        let columns = rows.columns.iter().map(|c| c.name.clone()).collect();
+        let texts =
+            |row: Vec<Option<Vec<u8>>>| row.into_iter().map(|cell| cell.map(text)).collect();
+        Ok(Reply {
+            columns,
+            rows: rows.cells.into_iter().map(texts).collect(),
+            changed: self.session.affected_rows(),
+        })
     }
 
     /// The first value of the first row.

@@ -45,6 +45,10 @@ impl App {
             LessonOrder::Back => self.teaching.turn(|run| run.back(now)),
             LessonOrder::Open(page) => self.teaching.turn(|run| run.go_to(page, now)),
             LessonOrder::Act => self.teaching.act(now),
+            LessonOrder::Say => {
+                let lab = self.lab.board.status.as_ref();
+                self.teaching.say(lab, self.lab.wake());
+            }
             LessonOrder::Tick => self.teaching.turn(|run| run.tick()),
             LessonOrder::RevealAnswer => self.teaching.turn(|run| run.reveal_answer()),
             LessonOrder::Look(spot) => {

@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 use super::admin::Admin;
 use super::trouble;
 use crate::lab::bed::{Bed, LinkQuality};
+use crate::lab::session;
 use crate::model::lab::{LabAccount, LabAccounts, LabNode, LabServer};
 use crate::model::phrase::{Phrase, phrase};
 use crate::model::trouble::Trouble;
 use crate::mysql::hand::Hand;
-use crate::mysql::{Address, Dialer, Endpoint};
 
 /// How often a condition is looked at while it is awaited.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
@@ -136,13 +136,7 @@ impl Site {
         account: &LabAccount,
         limit: Duration,
     ) -> Result<Hand, Trouble> {
-        let address = Address::Tcp {
-            host: "127.0.0.1".to_owned(),
-            port: node.port,
-        };
-        let password = account.password.expose();
-        let endpoint = Endpoint::new(address, account.user, Some(password));
-        Hand::open(&Dialer::new(endpoint), limit)
+        session::open(node.port, account, limit)
     }
 
     /// Waits until `holds`; after `limit`, or when the order is withdrawn, says what was not seen.

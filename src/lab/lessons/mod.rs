@@ -1,11 +1,12 @@
 //! The lessons that come with the program: `assets/lessons/*.toml`, one file for each, both languages in it.
 //!
 //! [`file`] is the form of such a file, [`read`] turns it into a [`Lesson`] for one kind of servers and says
-//! what is wrong with it, [`conditions`] its conditions.
+//! what is wrong with it, [`conditions`] its conditions. [`saying`] has the statements of a step said.
 
 mod conditions;
 mod file;
 mod read;
+pub mod saying;
 
 use std::collections::HashMap;
 use std::fmt;

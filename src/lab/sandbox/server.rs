@@ -9,11 +9,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::lab::session;
 use crate::model::lab::{LabAccount, LabServer};
 use crate::model::time::Span;
 use crate::model::trouble::Trouble;
 use crate::mysql::hand::Hand;
-use crate::mysql::{Address, Dialer, Endpoint};
 
 use super::accounts::Accounts;
 use super::find::Program;
@@ -215,12 +215,7 @@ impl Server {
     }
 
     pub fn hand(&self, account: &LabAccount, limit: Duration) -> Result<Hand, Trouble> {
-        let address = Address::Tcp {
-            host: Ipv4Addr::LOCALHOST.to_string(),
-            port: self.port,
-        };
-        let endpoint = Endpoint::new(address, account.user, Some(account.password.expose()));
-        Hand::open(&Dialer::new(endpoint), limit)
+        session::open(self.port, account, limit)
     }
 
     /// The end of what it logged since its last start.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::model::lesson::{Lesson, LessonRun};
+use crate::model::lesson::{Lesson, LessonRun, Said};
 use crate::model::phrase::Phrase;
 
 #[derive(Clone, Debug, Default)]
@@ -15,8 +15,20 @@ pub struct LessonBoard {
     pub is_acting: bool,
     /// Why the last act was not carried out.
     pub trouble: Option<Phrase>,
+    /// To the statements of the step on show.
+    pub answers: Answers,
     /// The large view is on show.
     pub is_presenting: bool,
+}
+
+/// What came of having a step's statements said.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Answers {
+    /// They were not said.
+    #[default]
+    None,
+    Awaited,
+    Here(Vec<Said>),
 }
 
 /// Whether the lab that stands can carry the lesson.

@@ -1,9 +1,10 @@
 //! What the panel, the strip and the presenter view show, in finished words.
 
+use super::answers::AnswersView;
 use super::board::{LabFit, LessonBoard};
 use super::wording::{act_phrase, in_language, spot_phrase};
 use crate::model::lesson::{Lesson, LessonRun, Page, Spot, Step, server_name};
-use crate::model::phrase::phrase;
+use crate::model::phrase::{Phrase, phrase};
 use crate::model::time::Span;
 use crate::ui::Frame;
 use crate::words::Catalogue;
@@ -92,6 +93,9 @@ pub struct SqlView {
     /// "On replica-1, as admin, in a client of your own".
     pub heading: String,
     pub text: String,
+    /// What the button that says it will do.
+    pub says: String,
+    pub answers: AnswersView,
 }
 
 impl LessonData {
@@ -215,13 +219,18 @@ fn step_view(frame: &Frame<'_>, board: &LessonBoard, run: &LessonRun, step: &Ste
         has_acted: run.has_acted(),
         is_acting: board.is_acting,
         look: step.look.map(|spot| (spot, words.say(&spot_phrase(spot)))),
-        sql: step.sql.as_ref().map(|sql| SqlView {
-            heading: words.say(
-                &phrase("lesson.sql")
+        sql: step.sql.as_ref().map(|sql| {
+            let whom = |phrase: Phrase| {
+                phrase
                     .with("server", server_name(sql.on))
-                    .with("user", sql.account),
-            ),
-            text: sql.text.clone(),
+                    .with("user", sql.account)
+            };
+            SqlView {
+                heading: words.say(&whom(phrase("lesson.sql"))),
+                text: sql.text.clone(),
+                says: words.say(&whom(phrase("lesson.say.hint"))),
+                answers: AnswersView::new(words, &board.answers),
+            }
         }),
         ticked: run.is_current_ticked(),
         waiting: waited

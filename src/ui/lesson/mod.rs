@@ -3,6 +3,7 @@
 //!
 //! [`pointer`] rings what a step points at.
 
+mod answers;
 pub mod board;
 mod data;
 mod list;

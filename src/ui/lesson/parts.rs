@@ -2,6 +2,7 @@
 
 use eframe::egui::{Button, Label, Response, RichText, Spinner, Ui};
 
+use super::answers::{self, answers_ui};
 use super::data::{RunView, SqlView, StepView};
 use crate::model::lesson::LessonOrder;
 use crate::ui::Frame;
@@ -90,15 +91,30 @@ pub fn hint_ui(ui: &mut Ui, hint: &str, words: &Catalogue) {
     });
 }
 
-pub fn sql_ui(ui: &mut Ui, sql: &SqlView, words: &Catalogue) {
+pub fn sql_ui(ui: &mut Ui, sql: &SqlView, words: &Catalogue, actions: &mut Vec<Action>) {
     Card::new().show(ui, |ui| {
         ui.horizontal_wrapped(|ui| {
             ui.label(theme::note(ui, &sql.heading));
             let what = words.text("lesson.copy_sql");
             copy_button_ui(ui, words, what, || sql.text.clone());
+            say_button_ui(ui, sql, words, actions);
         });
         ui.add(Label::new(theme::mono(&sql.text)).wrap().selectable(true));
+        answers_ui(ui, &sql.answers, theme::size::MONO, answers::HEIGHT);
     });
+}
+
+/// Has the statements said by the program, for a class without clients.
+pub fn say_button_ui(ui: &mut Ui, sql: &SqlView, words: &Catalogue, actions: &mut Vec<Action>) {
+    let key = match sql.answers.answers.is_empty() {
+        true => "lesson.say",
+        false => "lesson.say_again",
+    };
+    let button = Button::new(words.text(key));
+    let pressed = ui.add_enabled(!sql.answers.is_awaited, button);
+    if pressed.on_hover_text(&sql.says).clicked() {
+        order(actions, LessonOrder::Say);
+    }
 }
 
 /// What stands between the lesson and its lab, if anything does.

@@ -6,8 +6,9 @@ use eframe::egui::{
     vec2,
 };
 
+use super::answers::answers_ui;
 use super::data::{LessonData, PageView, RunView, StepView};
-use super::parts::{order, state_ui, step_buttons_ui, trouble_ui};
+use super::parts::{order, say_button_ui, state_ui, step_buttons_ui, trouble_ui};
 use crate::model::lesson::{LessonOrder, Place, Spot, server_name};
 use crate::model::profile::ServerId;
 use crate::ui::Frame;
@@ -236,6 +237,9 @@ fn foot_ui(ui: &mut Ui, run: &RunView, frame: &Frame<'_>, actions: &mut Vec<Acti
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
                 if let PageView::Step(step) = &run.page {
                     step_buttons_ui(ui, step, frame, actions);
+                    if let Some(sql) = &step.sql {
+                        say_button_ui(ui, sql, words, actions);
+                    }
                 }
             });
         });
@@ -289,6 +293,8 @@ fn step_ui(
     if let Some(sql) = &step.sql {
         let text = theme::mono(&sql.text).size(theme::size::TITLE);
         ui.add(Label::new(text).wrap());
+        let height = height_of_answers(ui.available_height());
+        answers_ui(ui, &sql.answers, theme::size::TITLE, height);
     }
     ui.horizontal_wrapped(|ui| {
         ui.style_mut().override_font_id =
@@ -318,6 +324,18 @@ fn under_the_text(step: &StepView) -> f32 {
         None => 0.0,
     };
     14.0 * UNIT + statement + hint + AROUND_A_PICTURE + LOWEST_PLOT
+}
+
+/// Of this height: a picture has what they leave, and where that is too little for one they have it all.
+fn height_of_answers(room: f32) -> f32 {
+    const SHARE: f32 = 0.4;
+    const SUMMARY_AND_STATE: f32 = 14.0 * UNIT;
+    let share = room * SHARE;
+    let left = room - share - SUMMARY_AND_STATE;
+    match left < AROUND_A_PICTURE + LOWEST_PLOT {
+        true => room - SUMMARY_AND_STATE,
+        false => share,
+    }
 }
 
 /// As large as it fits into this height.

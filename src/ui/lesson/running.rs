@@ -134,7 +134,7 @@ fn step_ui(ui: &mut Ui, step: &StepView, frame: &Frame<'_>, actions: &mut Vec<Ac
     ui.add(large(&step.text));
     ui.horizontal_wrapped(|ui| step_buttons_ui(ui, step, frame, actions));
     if let Some(sql) = &step.sql {
-        sql_ui(ui, sql, frame.words);
+        sql_ui(ui, sql, frame.words, actions);
     }
     if step.ticked || step.waiting.is_some() {
         ui.horizontal_wrapped(|ui| state_ui(ui, step, frame, actions));

@@ -9,6 +9,7 @@ use replicascope::lab::faults::admin::{Admin, Channel};
 use replicascope::lab::ground::{Starting, build_at};
 use replicascope::lab::running::LabHandle;
 use replicascope::lab::sandbox::Place;
+use replicascope::lab::session;
 use replicascope::model::lab::{
     Fault, FaultId, FaultKind, FaultNote, FaultState, Ground, LabNode, LabOrder, LabPhase, LabPlan,
     LabServer, LabStatus,
@@ -17,7 +18,6 @@ use replicascope::model::phrase::Phrase;
 use replicascope::model::server::Flavour;
 use replicascope::model::trouble::Trouble;
 use replicascope::mysql::hand::Hand;
-use replicascope::mysql::{Address, Dialer, Endpoint};
 use replicascope::words::{Catalogue, Language};
 
 use super::super::brittle::{Brittle, Gap};
@@ -162,12 +162,7 @@ impl Lab {
     fn hand(&self, server: LabServer) -> (LabNode, Hand) {
         let node = &self.status.nodes[server];
         let admin = &self.status.accounts.as_ref().expect("it runs").admin;
-        let address = Address::Tcp {
-            host: "127.0.0.1".to_owned(),
-            port: node.port,
-        };
-        let endpoint = Endpoint::new(address, admin.user, Some(admin.password.expose()));
-        let hand = Hand::open(&Dialer::new(endpoint), SOON).expect("it takes a session");
+        let hand = session::open(node.port, admin, SOON).expect("it takes a session");
         (node.clone(), hand)
     }
 
