@@ -7,8 +7,9 @@ use crate::link::clock;
 use crate::model::lab::{LabAccount, LabNode, LabStatus};
 use crate::model::lesson::{Answer, Said, Statement, StepSql, Table};
 use crate::model::phrase::{Phrase, phrase};
+use crate::model::time::Moment;
 use crate::model::trouble::Trouble;
-use crate::mysql::hand::{Hand, Reply};
+use crate::mysql::hand::Reply;
 
 /// The longest that a lesson has a statement wait is a second or two.
 const ANSWER_LIMIT: Duration = Duration::from_secs(15);
@@ -43,30 +44,32 @@ impl Errand {
     /// One after the other in one session, to the last or to the first that fails, as the `mysql` client does it.
     /// Takes as long as the server does.
     pub fn run(self) -> Vec<Said> {
-        let mut session = None;
-        let mut said = Vec::new();
-        for statement in &self.statements {
+        let began = clock::now();
+        let mut session = match session::open(self.node.port, &self.account, ANSWER_LIMIT) {
+            Ok(session) => session,
+            Err(why) => {
+                let first = self.statements.into_iter().take(1);
+                return first.map(|s| said(s, began, Err(why.clone()))).collect();
+            }
+        };
+        let mut all = Vec::new();
+        for statement in self.statements {
             let began = clock::now();
-            let answer = self.say(&mut session, &statement.text);
-            let has_failed = answer.is_err();
-            said.push(Said {
-                statement: statement.clone(),
-                took: clock::now().since(began),
-                answer,
-            });
-            if has_failed {
+            let answer = session.answer(&statement.text).map(shown);
+            all.push(said(statement, began, answer));
+            if all.last().is_some_and(|last| last.answer.is_err()) {
                 break;
             }
         }
-        said
+        all
     }
+}
 
-    fn say(&self, session: &mut Option<Hand>, text: &str) -> Result<Answer, Trouble> {
-        let hand = match session {
-            Some(hand) => hand,
-            None => session.insert(session::open(self.node.port, &self.account, ANSWER_LIMIT)?),
-        };
-        hand.answer(text).map(shown)
+fn said(statement: Statement, began: Moment, answer: Result<Answer, Trouble>) -> Said {
+    Said {
+        statement,
+        took: clock::now().since(began),
+        answer,
     }
 }
 

@@ -33,7 +33,7 @@ pub fn lag_plot_ui(
     let (Some(from), Some(to)) = (data.from, data.to) else {
         return;
     };
-    let lanes = data.lanes.len() as f32 * LANE;
+    let lanes = data.lanes.len() as f32 * LANE + guard_legend_height(data);
     let margin = margin(ui, data);
     let place = Place {
         from,
@@ -47,6 +47,7 @@ pub fn lag_plot_ui(
     state.pixels = area.width();
     describe(&shown.response, data);
     let lanes_rect = lanes_ui(ui, data, frame, area, margin, &transform);
+    guard_legend_ui(ui, data, frame, area);
     faults::shades_ui(ui, data, area, lanes_rect.max.y, &transform);
     thresholds_ui(ui, data, area, &transform);
     marks_ui(ui, data, area, lanes_rect.max.y, &transform);
@@ -298,6 +299,32 @@ fn guard_ui(
     let response = ui.interact(part, id, Sense::hover());
     response.widget_info(|| WidgetInfo::labeled(Role::Label, true, &stretch.text));
     response.on_hover_text_at_pointer(&stretch.text);
+}
+
+/// What the strips under the lanes are, where there are any.
+fn guard_legend_height(data: &PlotData) -> f32 {
+    let is_needed = data.lanes.iter().any(|lane| !lane.guard.is_empty());
+    if is_needed { LANE } else { 0.0 }
+}
+
+fn guard_legend_ui(ui: &mut Ui, data: &PlotData, frame: &Frame<'_>, area: Rect) {
+    let height = guard_legend_height(data);
+    if height == 0.0 {
+        return;
+    }
+    let colors = palette(ui);
+    let (rect, response) =
+        ui.allocate_exact_size(vec2(ui.available_width(), height), Sense::hover());
+    let left = pos2(area.min.x, rect.center().y);
+    let strip = Rect::from_min_max(left - vec2(0.0, 1.0), left + vec2(4.0 * UNIT, 1.0));
+    ui.painter().rect_filled(strip, 1.0, colors.text);
+    let text = frame.words.text("rules.guard.legend");
+    let galley = ui
+        .painter()
+        .layout_no_wrap(text.to_owned(), theme::tiny(), colors.dim);
+    let at = pos2(strip.max.x + UNIT, left.y - galley.size().y / 2.0);
+    ui.painter().galley(at, galley, colors.dim);
+    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, text));
 }
 
 fn word_on(ui: &Ui, word: &str, part: Rect, color: Color32) {
