@@ -26,15 +26,18 @@ pub fn of(scene: &Scene<'_>, headline: &Reading, backlog: &Backlog) -> Option<Ca
     if let Some(cause) = thread_cause(scene) {
         return Some(cause);
     }
-    if headline
-        .value()
-        .is_some_and(|lag| lag < worth_explaining(scene))
-    {
+    let is_below = |limit| headline.value().is_some_and(|lag| lag < limit);
+    if is_below(WORTH_EXPLAINING) {
         return waiting_on_purpose(scene);
     }
-    let told = blocked_by_lock(scene)
-        .or_else(|| small_behind_readers(scene))
-        .or_else(|| small_on_the_way(scene, backlog));
+    let lock = blocked_by_lock(scene);
+    if lock.is_some() {
+        return lock;
+    }
+    if is_below(worth_explaining(scene)) {
+        return waiting_on_purpose(scene);
+    }
+    let told = small_behind_readers(scene).or_else(|| small_on_the_way(scene, backlog));
     if told.is_some() || waits_for_an_answer(scene) {
         return told;
     }

@@ -264,6 +264,16 @@ fn a_delayed_replica_needs_no_other_reason_for_two_seconds_more() {
 }
 
 #[test]
+fn a_lock_is_a_reason_on_a_delayed_replica_too() {
+    let mut replica = replica();
+    replica.channel.planned_delay = Span::from_secs(60);
+    replica.channel.applier_doing = Some("Waiting for global read lock".into());
+    let kind = |lag| replica.cause_at(lag).map(|cause| cause.kind);
+    assert_eq!(kind(Span::from_millis(999)), Some(CauseKind::PlannedDelay));
+    assert_eq!(kind(Span::from_secs(1)), Some(CauseKind::BlockedByLock));
+}
+
+#[test]
 fn a_lock_hides_the_readers_behind_it() {
     let mut replica = replica();
     replica.statements(vec![slow_read(); 2]);

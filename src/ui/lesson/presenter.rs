@@ -291,8 +291,11 @@ fn step_ui(
     let left = (height - under_the_text(step)).max(0.0);
     large_ui(ui, &[&step.text], left.min(height * share));
     if let Some(sql) = &step.sql {
-        let text = theme::mono(&sql.text).size(theme::size::TITLE);
-        ui.add(Label::new(text).wrap());
+        // several answers name their statements
+        if sql.answers.answers.len() < 2 {
+            let text = theme::mono(&sql.text).size(theme::size::TITLE);
+            ui.add(Label::new(text).wrap());
+        }
         let height = height_of_answers(ui.available_height());
         answers_ui(ui, &sql.answers, theme::size::TITLE, height);
     }
