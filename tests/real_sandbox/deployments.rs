@@ -22,10 +22,13 @@ fn setup_script(plan: &LabPlan) -> String {
 
 /// As the image leaves them: root from everywhere, no other account, nothing replicates, nothing was ever written.
 fn made_bare(topology: &Topology) {
+    // All before any is written to: what the source does below must not arrive half.
     for node in topology.nodes() {
         if node.copies_from().is_some() {
             node.sql("STOP REPLICA; RESET REPLICA ALL; SET GLOBAL read_only = OFF");
         }
+    }
+    for node in topology.nodes() {
         node.sql(
             "SET sql_log_bin = 0; DROP USER admin, monitor, repl; CREATE USER root@'%' IDENTIFIED BY 'r'; \
              GRANT ALL ON *.* TO root@'%' WITH GRANT OPTION",

@@ -87,12 +87,19 @@ impl Lab {
     #[track_caller]
     pub fn make(&mut self, kind: FaultKind, on: LabServer, intensity: f64) -> FaultId {
         let id = self.begin(kind, on, intensity);
+        self.until_made(id);
+        id
+    }
+
+    /// Returns when a fault is in force, or over; panics when it cannot be made.
+    #[track_caller]
+    pub fn until_made(&mut self, id: FaultId) {
         self.until_settled(id);
         let note = self.note(id).expect("it was noted");
         if let FaultState::Failed { why, .. } | FaultState::Stuck { why, .. } = &note.state {
+            let kind = note.fault.kind;
             panic!("{kind:?} failed: {} {}", say(&why.what), why.detail);
         }
-        id
     }
 
     /// Orders a fault and returns when it is noted.
