@@ -351,7 +351,7 @@ fn episode_of(status: &LabStatus, note: &FaultNote) -> Episode {
     let (until, failed): (_, Option<(Moment, Phrase)>) = match &note.state {
         FaultState::Starting | FaultState::Active | FaultState::Ending => (None, None),
         FaultState::Stuck { at, why, .. } => (None, Some((*at, why.what.clone()))),
-        FaultState::Over { at } => (Some(*at), None),
+        FaultState::Over { at } | FaultState::Passed { at } => (Some(*at), None),
         FaultState::Failed { at, why } => (Some(*at), Some((*at, why.what.clone()))),
     };
     Episode {

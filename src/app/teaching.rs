@@ -114,6 +114,7 @@ impl Teaching {
         self.to_do.clear();
         self.doing = None;
         self.board.is_acting = false;
+        self.board.made_again = None;
         self.board.trouble = None;
     }
 
@@ -144,6 +145,7 @@ impl Teaching {
         let Some(step) = run.step() else { return };
         self.to_do = step.acts.iter().cloned().collect();
         self.doing = None;
+        self.board.made_again = None;
         self.board.trouble = None;
         run.acted(now);
         self.board.is_acting = !self.to_do.is_empty();
@@ -228,8 +230,17 @@ impl Teaching {
         if makes_ready || !self.to_do.is_empty() {
             return false;
         }
-        let run = self.board.run.as_mut();
-        run.is_some_and(|run| run.observe(facts, now))
+        let Some(run) = &mut self.board.run else {
+            return false;
+        };
+        let is_ticked_now = run.observe(facts, now);
+        let once_more = run.once_more(facts, now);
+        if let Some(act) = once_more.filter(|_| self.board.trouble.is_none()) {
+            self.board.made_again = Some(act.clone());
+            self.board.is_acting = true;
+            self.to_do.push_back(act);
+        }
+        is_ticked_now
     }
 
     /// Whether the lab carries the lesson, and in whose words it is taught there. `version` is what the lab's source
@@ -435,6 +446,35 @@ mod tests {
         active.fault.kind = FaultKind::LinkLatency;
         teaching.next_act(Some(&lab(vec![active])), busy, at(3));
         assert!(teaching.observe(&facts, at(3)));
+    }
+
+    #[test]
+    fn what_passed_unseen_is_made_again_once_at_a_time_and_that_is_told() {
+        let mut teaching = Teaching::default();
+        teaching.begin("big-transactions", at(0));
+        teaching.turn(|run| run.go_to(Page::Step(1), at(0)));
+        teaching.act(at(1));
+        let (busy, idle) = (Busy::default(), lab(Vec::new()));
+        let made = teaching.next_act(Some(&idle), busy, at(1));
+        assert!(made.is_some() && teaching.board.made_again.is_none());
+
+        let mut unseen = note(1, FaultState::Passed { at: at(2) });
+        unseen.fault.kind = FaultKind::BigTransaction;
+        unseen.fault.intensity = 300_000.0;
+        let facts = LessonFacts {
+            faults: vec![unseen.clone()],
+            ..LessonFacts::default()
+        };
+        let after = lab(vec![unseen]);
+        assert_eq!(teaching.next_act(Some(&after), busy, at(9)), None);
+        teaching.observe(&facts, at(9));
+        let again = teaching.next_act(Some(&after), busy, at(10));
+        assert!(again.is_some() && again == teaching.board.made_again);
+        teaching.observe(&facts, at(11));
+        assert_eq!(teaching.next_act(Some(&after), busy, at(11)), None);
+
+        teaching.turn(|run| run.forward(at(12)));
+        assert_eq!(teaching.board.made_again, None);
     }
 
     #[test]

@@ -18,7 +18,7 @@ use crate::link::clock;
 use crate::model::lesson::{Lesson, LessonOrder, Step};
 use crate::model::phrase::{Phrase, phrase};
 use crate::model::time::Span;
-use crate::ui::lesson::wording::{act_phrase, in_language};
+use crate::ui::lesson::wording::{act_phrase, in_language, made_again_phrase};
 use crate::words::Catalogue;
 
 /// Not everything was seen.
@@ -150,7 +150,7 @@ impl<'a> Class<'a> {
         }
         self.app.obey_lesson(&self.ctx, LessonOrder::Act);
         let began = clock::now();
-        let outcome = self.until_seen(step);
+        let outcome = self.until_seen(out, step);
         let took = clock::now().since(began);
         let text = match outcome {
             Ok(true) if step.until.is_none() => None,
@@ -165,12 +165,18 @@ impl<'a> Class<'a> {
     }
 
     /// Until everything is done and what the step waits for was seen. An error when an act could not be done.
-    fn until_seen(&mut self, step: &Step) -> Result<bool, Phrase> {
+    fn until_seen(&mut self, out: &mut impl Write, step: &Step) -> Result<bool, Phrase> {
         let limit = (step.patience + step.patience).max(STEP_LIMIT);
         let give_up_at = Instant::now() + limit.to_duration();
+        let mut told = None;
         loop {
             self.look();
             let board = self.app.lesson();
+            if board.made_again != told {
+                told = board.made_again.clone();
+                let text = told.as_ref().map(made_again_phrase);
+                text.inspect(|text| say(out, &format!("     {}", self.words.say(text))));
+            }
             if let Some(why) = &board.trouble {
                 return Err(why.clone());
             }

@@ -242,7 +242,7 @@ impl Notes {
                     kept.ends_at = kept.note.fault.lasts.map(|lasts| now + lasts);
                 }
             }
-            Outcome::Made(Ok(Made::Over)) => kept.over(now),
+            Outcome::Made(Ok(Made::Over)) => kept.passed(now),
             Outcome::Made(Err(NotMade { why, left })) => {
                 kept.made = left;
                 // What is left was undone once already, in vain.
@@ -348,6 +348,15 @@ impl Kept {
         self.note.state = FaultState::Over { at: now };
     }
 
+    /// Called off too late, it is over all the same.
+    fn passed(&mut self, now: Moment) {
+        let was_called_off = self.is_unwanted;
+        self.over(now);
+        if !was_called_off {
+            self.note.state = FaultState::Passed { at: now };
+        }
+    }
+
     /// What is still there can be undone again, and is by itself if it had its time or should not be there at all.
     fn failed(&mut self, why: Trouble, now: Moment) {
         if self.made.is_none() {
@@ -369,7 +378,9 @@ impl Kept {
 
     fn over_at(&self) -> Option<Moment> {
         match self.note.state {
-            FaultState::Over { at } | FaultState::Failed { at, .. } => Some(at),
+            FaultState::Over { at } | FaultState::Passed { at } | FaultState::Failed { at, .. } => {
+                Some(at)
+            }
             _ => None,
         }
     }

@@ -81,10 +81,6 @@ impl GtidPosition {
         self.gtids.iter().copied()
     }
 
-    pub fn domains(&self) -> impl Iterator<Item = u32> {
-        self.gtids.iter().map(|gtid| gtid.domain)
-    }
-
     pub fn get(&self, domain: u32) -> Option<Gtid> {
         let index = self.gtids.binary_search_by_key(&domain, |gtid| gtid.domain);
         index.ok().map(|index| self.gtids[index])
@@ -303,7 +299,6 @@ mod tests {
         ] {
             assert_eq!(at(text).to_string(), written, "{text:?}");
         }
-        assert_eq!(at("0-1-100,1-2-50").domains().collect::<Vec<_>>(), [0, 1]);
     }
 
     #[test]

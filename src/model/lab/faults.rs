@@ -182,8 +182,12 @@ pub enum FaultState {
     Starting,
     Active,
     Ending,
-    /// Undone, or over by itself.
+    /// Undone, or called off.
     Over {
+        at: Moment,
+    },
+    /// A momentary one that has run its course.
+    Passed {
         at: Moment,
     },
     /// It could not be made, and nothing of it is there; says why.

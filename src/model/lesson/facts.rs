@@ -136,9 +136,17 @@ impl LessonFacts {
 
     /// Whether the last fault of this kind is over.
     pub fn is_over(&self, kind: FaultKind) -> bool {
-        self.notes_of(kind)
-            .last()
-            .is_some_and(|note| matches!(note.state, FaultState::Over { .. }))
+        self.last_of(kind).is_some_and(|note| {
+            matches!(
+                note.state,
+                FaultState::Over { .. } | FaultState::Passed { .. }
+            )
+        })
+    }
+
+    /// The youngest of this kind.
+    pub fn last_of(&self, kind: FaultKind) -> Option<&FaultNote> {
+        self.notes_of(kind).last()
     }
 
     fn notes_of(&self, kind: FaultKind) -> impl Iterator<Item = &FaultNote> {

@@ -3,8 +3,16 @@
 use std::sync::Arc;
 
 use super::facts::LessonFacts;
-use super::{Lesson, Step};
+use super::{Act, Lesson, Step};
+use crate::model::lab::FaultState;
 use crate::model::time::{Moment, Span};
+
+/// What is to be seen of a transaction is seen by so long after its commit, on the slowest machine too: a replica is late
+/// from then on, and what makes it late is named after a poll or two.
+const UNSEEN_FOR: Span = Span::from_secs(6);
+
+/// From one big transaction to the next.
+const BIGGER: f64 = 4.0;
 
 /// What is on show of a lesson. The presenter pages through them in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,11 +83,6 @@ impl LessonRun {
 
     pub fn steps_ticked(&self) -> usize {
         self.ticked.iter().filter(|ticked| **ticked).count()
-    }
-
-    /// Every step is ticked off and the last page is on show.
-    pub fn is_complete(&self) -> bool {
-        self.page == Page::Production && self.ticked.iter().all(|ticked| *ticked)
     }
 
     pub fn since(&self) -> Moment {
@@ -178,6 +181,35 @@ impl LessonRun {
 
     pub fn has_acted(&self) -> bool {
         self.acted_at.is_some()
+    }
+
+    /// A transaction is big where a machine takes its time over it. One that has passed on a quick machine with nothing
+    /// to be seen is to be made again, bigger, as far as its kind allows.
+    pub fn once_more(&self, facts: &LessonFacts, now: Moment) -> Option<Act> {
+        let acted_at = self.acted_at?;
+        if self.waiting_for(now).is_none() || self.met_since.is_some() {
+            return None;
+        }
+        let mut acts = self.step()?.acts.iter();
+        let (kind, on, lasts) = acts.find_map(|act| match act {
+            Act::Make {
+                kind, on, lasts, ..
+            } if kind.is_momentary() => Some((*kind, *on, *lasts)),
+            _ => None,
+        })?;
+        let last = facts.last_of(kind).filter(|note| note.since >= acted_at)?;
+        let FaultState::Passed { at } = last.state else {
+            return None;
+        };
+        let before = last.fault.intensity;
+        let intensity = (before * BIGGER).min(kind.intensity()?.most);
+        let is_due = now.since(at) >= UNSEEN_FOR && intensity > before;
+        is_due.then_some(Act::Make {
+            kind,
+            on,
+            intensity,
+            lasts,
+        })
     }
 
     pub fn reveal_answer(&mut self) {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::model::lesson::{Lesson, LessonRun, Said};
+use crate::model::lesson::{Act, Lesson, LessonRun, Said};
 use crate::model::phrase::Phrase;
 
 #[derive(Clone, Debug, Default)]
@@ -13,6 +13,8 @@ pub struct LessonBoard {
     pub lab: LabFit,
     /// The acts of the step are being carried out.
     pub is_acting: bool,
+    /// What an act of the step was followed by, because nothing was to be seen of it.
+    pub made_again: Option<Act>,
     /// Why the last act was not carried out.
     pub trouble: Option<Phrase>,
     /// To the statements of the step on show.

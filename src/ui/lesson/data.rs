@@ -2,7 +2,7 @@
 
 use super::answers::AnswersView;
 use super::board::{LabFit, LessonBoard};
-use super::wording::{act_phrase, in_language, spot_phrase};
+use super::wording::{act_phrase, in_language, made_again_phrase, spot_phrase};
 use crate::model::lesson::{Lesson, LessonRun, Page, Spot, Step, server_name};
 use crate::model::phrase::{Phrase, phrase};
 use crate::model::time::Span;
@@ -235,8 +235,14 @@ fn step_view(frame: &Frame<'_>, board: &LessonBoard, run: &LessonRun, step: &Ste
         ticked: run.is_current_ticked(),
         waiting: waited
             .map(|waited| words.say(&phrase("lesson.waiting").with("for", whole(waited)))),
-        hint: hint(frame, run, step),
+        hint: made_again(words, board).or_else(|| hint(frame, run, step)),
     }
+}
+
+/// Why it is not what the step's text says.
+fn made_again(words: &Catalogue, board: &LessonBoard) -> Option<String> {
+    let act = board.made_again.as_ref()?;
+    Some(words.say(&made_again_phrase(act)))
 }
 
 /// Where nothing was done nothing can be seen: that comes first.

@@ -52,6 +52,11 @@ pub fn spot_phrase(spot: Spot) -> Phrase {
     }
 }
 
+/// Said when an act had to be done again to be seen.
+pub fn made_again_phrase(act: &Act) -> Phrase {
+    phrase("lesson.made_again").with("act", act_phrase(act))
+}
+
 /// What an act does.
 pub fn act_phrase(act: &Act) -> Phrase {
     match act {

@@ -164,6 +164,23 @@ fn undoing_what_is_being_made_withdraws_it_and_undoes_what_came_of_it() {
 }
 
 #[test]
+fn a_momentary_one_has_passed_unless_it_was_called_off() {
+    for (is_called_off, told) in [
+        (false, FaultState::Passed { at: at(2) }),
+        (true, FaultState::Over { at: at(2) }),
+    ] {
+        let mut notes = Notes::default();
+        notes.make(fault(FaultKind::BigTransaction, 0), at(0));
+        let _ = next(&mut notes);
+        if is_called_off {
+            notes.undo(FaultId(1), at(1));
+        }
+        notes.done(FaultId(1), Outcome::Made(Ok(Made::Over)), at(2));
+        assert_eq!(state(&notes, 1), told);
+    }
+}
+
+#[test]
 fn what_was_withdrawn_in_time_did_not_fail() {
     let mut notes = Notes::default();
     notes.make(fault(FaultKind::BigTransaction, 0), at(0));

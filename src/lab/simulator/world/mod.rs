@@ -206,10 +206,6 @@ impl<E: Engine> World<E> {
         self.nodes.len() - 1
     }
 
-    pub fn node_count(&self) -> usize {
-        self.nodes.len()
-    }
-
     pub fn identity(&self, node: NodeId) -> &Identity {
         &self.nodes[node].identity
     }
@@ -340,11 +336,6 @@ impl<E: Engine> World<E> {
             it.processor.abandon(now, id.number);
             self.announce_work(node);
         }
-    }
-
-    /// How many pieces of work are being carried out now, workers included, for `Threads_running`.
-    pub fn working(&self, node: NodeId) -> u64 {
-        self.nodes[node].processor.count() as u64
     }
 
     fn release(&mut self, node: NodeId, who: Who, until: Until) {

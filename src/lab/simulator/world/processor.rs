@@ -111,10 +111,6 @@ impl Processor {
         Some((done, self.real(end)))
     }
 
-    pub fn count(&self) -> usize {
-        self.going.len()
-    }
-
     pub fn readers(&self) -> u32 {
         self.readers
     }
@@ -192,7 +188,7 @@ mod tests {
         processor.begin(at(5), Worker::Statement, Span::from_millis(10));
         // From 5 ms on each gets half: the first has 5 ms left, the second 10.
         assert_eq!(ends_at(&mut processor), [(1, 15), (2, 20)]);
-        assert_eq!(processor.count(), 0);
+        assert_eq!(processor.going.len(), 0);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::*;
+use crate::model::lab::{Fault, FaultId, FaultNote, FaultState};
 
 fn step(until: Option<Condition>) -> Step {
     Step {
@@ -119,11 +120,10 @@ fn leaving_a_step_ticks_it_off_only_if_it_waits_for_nothing() {
     run.forward(at(2));
     assert!(run.is_ticked(1));
     run.forward(at(3));
-    assert!(!run.is_complete(), "the first step was never seen");
+    assert_eq!(run.steps_ticked(), 1, "the first step was never seen");
     run.go_to(Page::Step(0), at(4));
     run.tick();
     run.go_to(Page::Production, at(5));
-    assert!(run.is_complete());
     assert_eq!(run.steps_ticked(), 2);
 }
 
@@ -162,4 +162,101 @@ fn a_lesson_in_other_words_stands_where_it_stood() {
     run.reword(Arc::new(other));
     assert_eq!(run.lesson().title.en, "Other words");
     assert_eq!((run.page(), run.steps_ticked()), (Page::Step(1), 1));
+}
+
+/// One step, that makes a transaction of 300,000 rows and waits for a lag.
+fn big_transaction() -> LessonRun {
+    let waits = step(Some(Condition::Lag {
+        on: 1,
+        method: None,
+        range: LagRange {
+            at_least: Some(Span::from_millis(1500)),
+            at_most: None,
+        },
+    }));
+    let lesson = Lesson {
+        steps: vec![Step {
+            acts: vec![
+                Act::UndoAll,
+                Act::Make {
+                    kind: FaultKind::BigTransaction,
+                    on: 0,
+                    intensity: 300_000.0,
+                    lasts: None,
+                },
+            ],
+            ..waits
+        }],
+        ..run().lesson().clone()
+    };
+    LessonRun::new(Arc::new(lesson), at(0))
+}
+
+/// Replica 1 so late, after a transaction of so many rows.
+fn made(rows: f64, since: i64, state: FaultState, lag: i64) -> LessonFacts {
+    let note = FaultNote {
+        id: FaultId(1),
+        fault: Fault {
+            kind: FaultKind::BigTransaction,
+            on: 0,
+            intensity: rows,
+            lasts: None,
+        },
+        since: at(since),
+        state,
+    };
+    LessonFacts {
+        faults: vec![note],
+        ..lag_ms(lag)
+    }
+}
+
+fn passed(at_secs: i64) -> FaultState {
+    FaultState::Passed { at: at(at_secs) }
+}
+
+fn rows_once_more(run: &mut LessonRun, facts: &LessonFacts, now: i64) -> Option<f64> {
+    run.observe(facts, at(now));
+    match run.once_more(facts, at(now))? {
+        Act::Make { intensity, .. } => Some(intensity),
+        _ => None,
+    }
+}
+
+#[test]
+fn a_big_transaction_that_passed_unseen_is_made_again_bigger_as_far_as_it_goes() {
+    let mut run = big_transaction();
+    run.acted(at(1));
+    let now = |run: &mut LessonRun, rows, at| rows_once_more(run, &made(rows, 2, passed(3), 0), at);
+    assert_eq!(now(&mut run, 300_000.0, 8), None, "it may still be seen");
+    assert_eq!(now(&mut run, 300_000.0, 9), Some(1_200_000.0));
+    assert_eq!(now(&mut run, 4_800_000.0, 9), Some(5_000_000.0));
+    assert_eq!(now(&mut run, 5_000_000.0, 9), None);
+}
+
+#[test]
+fn nothing_is_made_again_that_was_seen_or_not_asked_for() {
+    let seen = made(300_000.0, 2, passed(3), 2000);
+    let mut run = big_transaction();
+    run.acted(at(1));
+    assert_eq!(rows_once_more(&mut run, &seen, 9), None);
+    assert!(run.is_ticked(0));
+
+    // Nobody pressed the button, or the one that passed is of the step before.
+    let unseen = made(300_000.0, 2, passed(3), 0);
+    let mut run = big_transaction();
+    assert_eq!(rows_once_more(&mut run, &unseen, 9), None);
+    run.acted(at(4));
+    assert_eq!(rows_once_more(&mut run, &unseen, 9), None);
+
+    for state in [
+        FaultState::Starting,
+        FaultState::Ending,
+        FaultState::Over { at: at(3) },
+    ] {
+        let mut run = big_transaction();
+        run.acted(at(1));
+        let facts = made(300_000.0, 2, state, 0);
+        assert_eq!(rows_once_more(&mut run, &facts, 9), None);
+    }
 }
