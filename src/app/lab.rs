@@ -360,6 +360,7 @@ fn episode_of(status: &LabStatus, note: &FaultNote) -> Episode {
         server: crate::model::profile::ServerId(server),
         from: note.since,
         until,
+        has_passed: matches!(note.state, FaultState::Passed { .. }),
         failed,
     }
 }

@@ -21,6 +21,8 @@ pub struct Episode {
     pub from: Moment,
     /// None: it still lasts.
     pub until: Option<Moment>,
+    /// It has run its course; nobody undid it.
+    pub has_passed: bool,
     /// When and why it could not be made, or, while it lasts, not be undone.
     pub failed: Option<(Moment, Phrase)>,
 }
@@ -101,7 +103,11 @@ fn turns_of(before: Option<&Episode>, told: &Episode) -> Vec<Turn> {
             turns.push(turn(*at, text));
         }
         (None, Some(until)) if !was_over => {
-            let text = phrase("lab_screen.journal.over").with("fault", told.label.clone());
+            let text = phrase(match told.has_passed {
+                true => "lab_screen.journal.passed",
+                false => "lab_screen.journal.over",
+            });
+            let text = text.with("fault", told.label.clone());
             turns.push(turn(until, text));
         }
         _ => {}
@@ -124,6 +130,7 @@ mod tests {
             label: Phrase::new("a fault"),
             from: at(10),
             until: until.map(at),
+            has_passed: false,
             failed: None,
         }
     }
@@ -141,6 +148,15 @@ mod tests {
         let over = episodes.tell(&[episode(1, Some(20))]);
         assert_eq!(keys(&over), ["lab_screen.journal.over"]);
         assert!(episodes.tell(&[episode(1, Some(20))]).is_empty());
+        let passed = Episode {
+            has_passed: true,
+            ..episode(2, Some(30))
+        };
+        let passed = episodes.tell(&[passed]);
+        assert_eq!(
+            keys(&passed),
+            ["lab_screen.journal.begun", "lab_screen.journal.passed"]
+        );
     }
 
     #[test]
