@@ -5,7 +5,7 @@ use super::{Scene, applier, backlog};
 use crate::model::lag::{Backlog, Cause, CauseKind, Reading};
 use crate::model::phrase::{Arg, Phrase, phrase};
 use crate::model::replication::{AppliedTransaction, ApplierThread, ThreadState};
-use crate::model::sample::{OpenTransaction, Sample, TransactionOwner};
+use crate::model::sample::{LockWait, OpenTransaction, Sample, TransactionOwner};
 use crate::model::time::Span;
 
 /// A transaction of fewer rows is not big, however long it takes.
@@ -108,16 +108,19 @@ pub fn quoted(text: &str) -> Phrase {
 }
 
 /// The applier waits for a lock. MySQL says so in the thread's state; who holds it is asked rarely, and at every poll
-/// while something is late.
+/// while something is late. What one worker has to wait for because another has it explains nothing.
 fn blocked_by_lock(scene: &Scene<'_>) -> Option<Cause> {
     let sample = scene.replica.sample;
-    let wait = sample.of_this_poll(&sample.lock_waits).and_then(|waits| {
-        waits
-            .iter()
-            .filter(|wait| wait.waiter_is_applier)
-            .max_by_key(|wait| wait.waited)
-    });
-    let state = applier_states(scene).find(|state| names_a_lock(state));
+    let waits = sample.of_this_poll(&sample.lock_waits);
+    let waits = waits.map_or(&[][..], Vec::as_slice);
+    let wait = waits
+        .iter()
+        .filter(|wait| wait.waiter_is_applier && !waits_for_an_applier(scene, wait, waits))
+        .max_by_key(|wait| wait.waited);
+    let is_unexplained = wait.is_some() || big_one_at_work(scene, waits).is_none();
+    let state = applier_states(scene)
+        .find(|state| names_a_lock(state))
+        .filter(|_| is_unexplained);
     let evidence: Vec<Phrase> = state.iter().map(|state| quoted(state)).collect();
     match (wait, state) {
         (None, None) => None,
@@ -146,25 +149,36 @@ fn blocked_by_lock(scene: &Scene<'_>) -> Option<Cause> {
     }
 }
 
-fn applier_states<'a>(scene: &'a Scene<'_>) -> impl Iterator<Item = &'a str> {
-    let of_transactions = scene
-        .replica
-        .sample
-        .transactions
-        .value()
-        .into_iter()
-        .flatten();
-    let states = of_transactions
+/// It is another worker's turn: known by its thread, or, where the holder is not told (metadata locks on MariaDB), by
+/// the many rows it has changed and goes on changing.
+fn waits_for_an_applier(scene: &Scene<'_>, wait: &LockWait, waits: &[LockWait]) -> bool {
+    match wait.blocking_thread {
+        Some(holder) => appliers_transactions(scene).any(|trx| trx.thread == holder),
+        None => big_one_at_work(scene, waits).is_some(),
+    }
+}
+
+/// An applier's transaction of many rows that waits for nothing itself.
+fn big_one_at_work<'a>(scene: &Scene<'a>, waits: &[LockWait]) -> Option<&'a OpenTransaction> {
+    let waits_itself = |trx: &OpenTransaction| {
+        let in_its_state = |state: &str| state.starts_with("Waiting for");
+        trx.state.as_deref().is_none_or(in_its_state)
+            || waits.iter().any(|wait| wait.waiting_thread == trx.thread)
+    };
+    appliers_transactions(scene)
+        .find(|trx| trx.rows_modified >= Some(FEW_ROWS) && !waits_itself(trx))
+}
+
+fn appliers_transactions<'a>(scene: &Scene<'a>) -> impl Iterator<Item = &'a OpenTransaction> {
+    let all = scene.replica.sample.transactions.value();
+    all.into_iter()
+        .flatten()
         .filter(|trx| trx.owner == TransactionOwner::Applier)
-        .filter_map(|trx| trx.state.as_deref());
-    let sample = scene.replica.sample;
-    let statements = sample.of_this_poll(&sample.statements);
-    let statements = statements.into_iter().flatten();
-    let of_statements = statements
-        .filter(|s| s.user == "system user")
-        .filter_map(|s| s.state.as_deref());
-    states
-        .chain(of_statements)
+}
+
+fn applier_states<'a>(scene: &'a Scene<'a>) -> impl Iterator<Item = &'a str> {
+    appliers_transactions(scene)
+        .filter_map(|trx| trx.state.as_deref())
         .chain(scene.channel.applier_doing.as_deref())
 }
 
@@ -260,11 +274,7 @@ fn age_in_hand(scene: &Scene<'_>, thread: &ApplierThread) -> Option<Span> {
 
 /// The open transaction of an applier thread with the most rows so far.
 pub fn biggest_applied<'a>(scene: &'a Scene<'_>) -> Option<&'a OpenTransaction> {
-    let transactions = scene.replica.sample.transactions.value()?;
-    transactions
-        .iter()
-        .filter(|trx| trx.owner == TransactionOwner::Applier)
-        .max_by_key(|trx| trx.rows_modified)
+    appliers_transactions(scene).max_by_key(|trx| trx.rows_modified)
 }
 
 /// The applier has nothing to do, yet the source has written more: it is on the way.
@@ -275,9 +285,8 @@ fn slow_network(scene: &Scene<'_>, backlog: &Backlog) -> Option<Cause> {
 /// On a narrow network a transaction is in hand from its first event on, and waits there for its last: that it is in
 /// hand for long does not make it big.
 fn small_on_the_way(scene: &Scene<'_>, backlog: &Backlog) -> Option<Cause> {
-    let transactions = scene.replica.sample.transactions.value()?.iter();
-    let is_small = transactions
-        .filter(|trx| trx.owner == TransactionOwner::Applier)
+    scene.replica.sample.transactions.value()?;
+    let is_small = appliers_transactions(scene)
         .all(|trx| trx.rows_modified.is_some_and(|rows| rows < FEW_ROWS));
     is_small.then(|| on_the_way(scene, backlog, InHand::One))?
 }

@@ -281,6 +281,63 @@ fn a_lock_hides_the_readers_behind_it() {
     assert_eq!(replica.cause(), Some(CauseKind::BlockedByLock));
 }
 
+/// A statement that changes a table's form waits behind the big transaction of another worker, and the small ones keep
+/// their turn (seen on a lab of MariaDB 10.11).
+#[test]
+fn a_worker_that_waits_for_a_worker_is_not_what_all_wait_for() {
+    const METADATA: &str = "Waiting for table metadata lock";
+    const WRITES: &str = "Write_rows_log_event::write_row(-1) on table `shop`.`bulk`";
+    let lock = Some(CauseKind::BlockedByLock);
+    let cases = [
+        // of the big one: its rows, its state; the thread that holds what thread 11 waits for
+        (524_288, Some(WRITES), None, BIG),
+        (524_288, Some(WRITES), Some(7), BIG),
+        (524_288, Some(METADATA), Some(7), lock),
+        (999, Some(WRITES), None, lock),
+        (524_288, Some(METADATA), None, lock),
+        (
+            524_288,
+            Some("Waiting for prior transaction to commit"),
+            None,
+            lock,
+        ),
+        (524_288, None, None, lock),
+        (524_288, Some(WRITES), Some(55), lock),
+    ];
+    for (rows, state, holder, expected) in cases {
+        let mut replica = replica();
+        replica.applies(Some(rows));
+        if let Answer::Known { value, .. } = &mut replica.sample.transactions {
+            value[0].state = state.map(str::to_owned);
+        }
+        replica.sample.lock_waits = known(vec![wait_of(11, holder)]);
+        assert_eq!(replica.cause(), expected, "{rows} {state:?} {holder:?}");
+    }
+}
+
+#[test]
+fn a_big_transaction_that_waits_for_a_lock_itself_is_blocked() {
+    let mut replica = replica();
+    replica.applies(Some(524_288));
+    if let Answer::Known { value, .. } = &mut replica.sample.transactions {
+        value[0].state = Some("Applying batch of row changes (write)".into());
+    }
+    replica.sample.lock_waits = known(vec![wait_of(7, Some(55))]);
+    assert_eq!(replica.cause(), Some(CauseKind::BlockedByLock));
+}
+
+fn wait_of(waiting_thread: u64, blocking_thread: Option<u64>) -> LockWait {
+    LockWait {
+        waiting_thread,
+        waiter_is_applier: true,
+        object: Some("Waiting for table metadata lock".into()),
+        waited: Some(Span::from_secs(1)),
+        blocking_thread,
+        blocking_user: None,
+        blocking_statement: None,
+    }
+}
+
 #[test]
 fn what_is_in_hand_on_a_narrow_network_is_not_what_the_others_wait_for() {
     let missing = |transactions, received, in_hand| {

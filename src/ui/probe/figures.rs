@@ -198,8 +198,7 @@ fn promise(words: &Catalogue, figures: &Figures) -> SignedLine {
         (0, _) => (Sign::Ok, "probe_screen.promise.kept"),
     };
     let text = phrase(key)
-        .with("stale", words.count(stale))
-        .with("fresh", words.count(fresh))
+        .with("n", if stale > 0 { stale } else { fresh })
         .with("failed", words.count(failed))
         .with("source", words.count(on_source));
     SignedLine {

@@ -56,7 +56,7 @@ impl KeptData {
         };
         let name = phrase("probe_screen.keep.entry")
             .with("name", name)
-            .with("runs", words.count(runs))
+            .with("runs", runs)
             .with("age", age);
         KeptData {
             name: words.say(&name),

@@ -64,13 +64,15 @@ fn open_by_applier(scene: &Scene<'_>, trx: &OpenTransaction) -> String {
     let age = trx
         .age
         .map_or_else(|| "—".to_owned(), |age| words.span(age));
-    let rows = trx
-        .rows_modified
-        .map_or_else(|| "—".to_owned(), |rows| words.count(rows));
-    let text = phrase("transactions.open_by_applier")
-        .with("thread", Arg::Number(trx.thread))
-        .with("age", age)
-        .with("rows", rows);
+    let of_thread = |key| {
+        phrase(key)
+            .with("thread", Arg::Number(trx.thread))
+            .with("age", age)
+    };
+    let text = match trx.rows_modified {
+        Some(rows) => of_thread("transactions.open_by_applier").with("rows", rows),
+        None => of_thread("transactions.open_by_applier_rows_untold"),
+    };
     scene.say(&text)
 }
 
