@@ -7,9 +7,10 @@ use eframe::egui::{Key, Rect, Theme, Ui, Vec2, vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
 use replicascope::lab::lessons;
+use replicascope::model::lab::FaultKind;
 use replicascope::model::lesson::{
-    Answer, LagNow, LessonFacts, LessonOrder, LessonRun, Page, Said, ServerFacts, Spot, Statement,
-    Table,
+    Act, Answer, LagNow, LessonFacts, LessonOrder, LessonRun, Page, Said, ServerFacts, Spot,
+    Statement, Table,
 };
 use replicascope::model::phrase::phrase;
 use replicascope::model::profile::Environment;
@@ -349,6 +350,23 @@ fn a_step_that_waits_too_long_shows_its_hint_and_can_be_ticked_off_by_hand() {
     press(&mut harness, "I have seen it");
     harness.get_by_label("✓ seen");
     assert!(harness.query_by_label("Hint").is_none());
+}
+
+#[test]
+fn what_had_to_be_made_again_is_told_also_once_it_was_seen() {
+    const TOLD: &str = "Made again: Big transaction 1,200,000 rows on source";
+    let mut window = teaching(Screen::Lab, "big-transactions", Page::Step(1), 5);
+    window.board.made_again = Some(Act::Make {
+        kind: FaultKind::BigTransaction,
+        on: 0,
+        intensity: 1_200_000.0,
+        lasts: None,
+    });
+    let mut harness = english(window);
+    harness.get_by_label_contains(TOLD);
+    press(&mut harness, "I have seen it");
+    harness.get_by_label("✓ seen");
+    harness.get_by_label_contains(TOLD);
 }
 
 #[test]
