@@ -4,7 +4,8 @@
 //! Why: a session on the replica stops replication: `FLUSH TABLES WITH READ LOCK` of a backup, an open transaction
 //! before a DDL.
 //! What to do: let the session finish or end it.
-//! Decided: the lag's cause names a lock; it rests on the threads' states and the lock waits.
+//! Decided: the lag's cause names a lock; it rests on the threads' states and the lock waits. What one worker has and
+//! another waits for does not count.
 //! Can't tell: without PROCESS and performance_schema only the applier's own state is seen, and nobody is named.
 
 use super::Rule;
