@@ -12,7 +12,7 @@ use crate::app::lab::Wake;
 use crate::lab::lessons;
 use crate::lab::lessons::saying::Errand;
 use crate::model::lab::{FaultId, FaultKind, FaultNote, FaultState, LabPhase, LabStatus};
-use crate::model::lesson::{Act, LessonFacts, LessonRun, Said, Servers};
+use crate::model::lesson::{Act, Condition, LessonFacts, LessonRun, Said, Servers};
 use crate::model::phrase::{Phrase, phrase};
 use crate::model::server::Version;
 use crate::model::time::{Moment, Span};
@@ -21,6 +21,11 @@ use crate::ui::lesson::board::{Answers, LabFit, LessonBoard};
 
 /// A fault that is not in force by then will not be.
 const FAULT_LIMIT: Span = Span::from_secs(90);
+
+/// The heartbeat's event and the polls both come once a second: what the server says of itself for 300 ms after each
+/// beat (MySQL moves the applier's position on every `replica_checkpoint_period`) is seen every time, or never. So long
+/// after the last one a poll is due that is out of step; 3.7 s lead through all tenths of a second.
+const OUT_OF_STEP_AFTER: Span = Span::from_millis(3_700);
 
 pub struct Teaching {
     pub board: LessonBoard,
@@ -33,6 +38,8 @@ pub struct Teaching {
     /// When an acceptance run and a comparison were last started, whoever did.
     pub accept_started: Option<Moment>,
     pub compare_started: Option<Moment>,
+    /// The last poll out of step.
+    polled_at: Option<Moment>,
     /// To be begun as soon as a lab runs.
     pub begins_with_lab: Option<String>,
 }
@@ -78,6 +85,7 @@ impl Default for Teaching {
             said: None,
             accept_started: None,
             compare_started: None,
+            polled_at: None,
             begins_with_lab: None,
         }
     }
@@ -241,6 +249,27 @@ impl Teaching {
             self.to_do.push_back(act);
         }
         is_ticked_now
+    }
+
+    /// Whether to poll now, out of step: the step on show waits for a number that changes within a poll's interval.
+    pub fn wants_poll(&mut self, now: Moment) -> bool {
+        let Some(run) = &self.board.run else {
+            return false;
+        };
+        let mut changes_fast = false;
+        if let Some(until) = run.step().and_then(|step| step.until.as_ref()) {
+            until.visit(&mut |part| {
+                changes_fast |= matches!(part, Condition::SecondsBehind { .. });
+            });
+        }
+        let has_waited = run.waiting_for(now) >= Some(OUT_OF_STEP_AFTER);
+        let last = self.polled_at;
+        let is_due = last.is_none_or(|at| now.since(at) >= OUT_OF_STEP_AFTER);
+        let is_due = changes_fast && has_waited && is_due;
+        if is_due {
+            self.polled_at = Some(now);
+        }
+        is_due
     }
 
     /// Whether the lab carries the lesson, and in whose words it is taught there. `version` is what the lab's source

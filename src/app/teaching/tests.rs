@@ -209,3 +209,17 @@ fn a_fault_that_cannot_be_made_ends_the_acts_and_says_why() {
     );
     assert_eq!(teaching.next_act(None, busy, at(2)), None);
 }
+
+#[test]
+fn a_step_that_waits_for_a_number_that_flickers_is_polled_for_out_of_step() {
+    let mut teaching = Teaching::default();
+    teaching.begin("seconds-behind", at(0));
+    teaching.turn(|run| run.go_to(Page::Step(6), at(0)));
+    let polls = |teaching: &mut Teaching| {
+        let tenths = (0..100).map(|n| at(0) + Span::from_millis(n * 100));
+        tenths.filter(|now| teaching.wants_poll(*now)).count()
+    };
+    assert_eq!(polls(&mut teaching), 2, "after 3.7 and 7.4 s");
+    teaching.turn(|run| run.go_to(Page::Step(4), at(0)));
+    assert_eq!(polls(&mut teaching), 0, "a lag is there at every poll");
+}

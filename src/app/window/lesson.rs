@@ -178,6 +178,10 @@ impl App {
         }
         let facts = self.lesson_facts(now);
         self.teaching.observe(&facts, now);
+        let lab = self.lab.board.topology.as_ref();
+        if let Some(lab) = lab.filter(|_| self.teaching.wants_poll(now)) {
+            self.conductor.poll_now(lab);
+        }
     }
 
     pub fn lesson_facts(&self, now: Moment) -> LessonFacts {
